@@ -1,0 +1,81 @@
+#pragma once
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/config.h"
+#include "core/error.h"
+
+namespace sluice::core {
+
+// How an event ended, for counting. Every received event ends in exactly one of these.
+enum class Disposition : std::uint8_t {
+  kAcknowledged,     // guaranteed, and its delivery report said so
+  kHastilyAccepted,  // hasty: taken on trust
+  kRefused,          // the client's fault (Remedy::kFixRequest)
+  kFailed,           // ours or the broker's
+};
+inline constexpr int kDispositionCount = 4;
+
+// The counters of one (stream, schema URI) pair, resolved once per route and kept for the life of the process.
+struct RouteCounters {
+  prometheus::Counter* events_produced = nullptr;          // eventgate_events_produced_total, null if dropped
+  std::array<prometheus::Counter*, kDispositionCount> events{};  // sluice_events_total{stream,outcome}
+};
+
+// Every metric of the process, in one place. Counters and gauges may be touched from any thread; Route() takes a lock
+// and is for caching. Names and labels are the contract's; docs/metrics.md lists them and a test compares.
+class Metrics {
+ public:
+  Metrics(const MetricOptions& options, std::string service_name);
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  prometheus::Registry& registry();
+
+  // Prometheus text of everything. The conservation sums are read in an order that makes in-flight never negative.
+  std::string Scrape();
+
+  // The counters of a pair. `known` says that the pair comes from configuration or a loaded schema; others, and those
+  // above max_label_values, share the label value `_other`. The reference lives as long as this object.
+  RouteCounters& Route(std::string_view stream, std::string_view schema_uri, bool known);
+
+  // eventgate_validation_errors_total, for any failed event; labels capped as in Route. For the slow path.
+  void CountFailure(std::string_view stream, std::string_view schema_uri, bool known, ErrorCode code);
+
+  // The conservation account of events, and of records handed to the producer.
+  void EventsReceived(std::uint64_t n) { received_.fetch_add(n, std::memory_order_relaxed); }
+  void EventsEnded(Disposition how, std::uint64_t n) {
+    ended_[static_cast<int>(how)].fetch_add(n, std::memory_order_release);
+  }
+  void RecordsHanded(std::uint64_t n) { handed_.fetch_add(n, std::memory_order_relaxed); }
+  void RecordsDelivered(std::uint64_t n) { delivered_.fetch_add(n, std::memory_order_release); }
+  void RecordsFailed(std::uint64_t n) { records_failed_.fetch_add(n, std::memory_order_release); }
+  std::uint64_t events_in_flight() const;
+  std::uint64_t records_in_flight() const;
+
+  // express_router_request_duration_seconds and sluice_http_requests_total. `path` is the route's label
+  // ("v1/events", "_info", "root", "_other"), never the client's text.
+  void CountRequest(std::string_view path, std::string_view method, int status, double seconds);
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+  std::atomic<std::uint64_t> received_{0};
+  std::array<std::atomic<std::uint64_t>, kDispositionCount> ended_{};
+  std::atomic<std::uint64_t> handed_{0};
+  std::atomic<std::uint64_t> delivered_{0};
+  std::atomic<std::uint64_t> records_failed_{0};
+};
+
+}  // namespace sluice::core

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "core/config.h"
+#include "core/error.h"
+
+namespace sluice::intake {
+
+class AdmissionControl;
+
+// The right to have one request in flight, and the bytes charged for it; gives both back when it goes. Movable.
+class Permit {
+ public:
+  Permit() = default;
+  Permit(Permit&& other) noexcept
+      : control_(std::exchange(other.control_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Permit& operator=(Permit&& other) noexcept;
+  ~Permit() { Free(); }
+
+  explicit operator bool() const { return control_ != nullptr; }
+
+  // Charges `bytes` more against the memory budget. False: there is no room, nothing was charged. Any thread.
+  bool Charge(std::uint64_t bytes);
+  // Gives `bytes` back early.
+  void Refund(std::uint64_t bytes);
+  std::uint64_t bytes() const { return bytes_; }
+  void Free();
+
+ private:
+  friend class AdmissionControl;
+  explicit Permit(AdmissionControl* control) : control_(control) {}
+  AdmissionControl* control_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+// Decides, before a body is read, whether a request may come in; cheapest check first. Any thread.
+class AdmissionControl {
+ public:
+  explicit AdmissionControl(const core::LimitOptions& options) : options_(options) {}
+
+  // kShuttingDown while draining; kOverloaded with the name of the limit to raise when in-flight requests or memory
+  // are used up. `declared_bytes` is the Content-Length, or 0.
+  core::Result<Permit> Admit(std::uint64_t declared_bytes);
+
+  // A connection was accepted: false if there are max_connections already (then do not call Disconnected).
+  bool Connected();
+  void Disconnected();
+
+  void StartDrain() { draining_.store(true, std::memory_order_release); }
+  bool draining() const { return draining_.load(std::memory_order_acquire); }
+
+  int in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
+  std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  int connections() const { return connections_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class Permit;
+  bool ChargeBytes(std::uint64_t bytes);
+  void RefundBytes(std::uint64_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  const core::LimitOptions& options_;
+  std::atomic<bool> draining_{false};
+  std::atomic<int> in_flight_{0};
+  std::atomic<int> connections_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+};
+
+}  // namespace sluice::intake

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/config.h"
+#include "core/error.h"
+#include "core/metrics.h"
+#include "produce/delivery.h"
+
+namespace sluice::produce {
+
+enum class DeliveryMode : std::uint8_t { kGuaranteed, kHasty };
+
+// What a 2xx answer rests on; the header Sluice-Durability.
+enum class Durability : std::uint8_t { kNone, kFile, kSpool, kKafka };
+std::string_view ToString(Durability durability);
+
+// A destination for records, resolved once per route and kept: made by Producer::OpenTopic, owned by the producer.
+class Topic {
+ public:
+  virtual ~Topic() = default;
+  const std::string& name() const { return name_; }
+
+ protected:
+  explicit Topic(std::string_view name) : name_(name) {}
+
+ private:
+  std::string name_;
+};
+
+// One record. The bytes stay valid until the slot is completed: the request owns them.
+struct Record {
+  std::string_view value;
+  std::string_view key;          // meaningful if has_key
+  bool has_key = false;
+  std::int64_t timestamp_ms = 0; // epoch; 0: the broker's or file's own
+};
+
+struct StopReport {
+  std::uint64_t lost = 0;       // records that were taken and neither delivered nor refused to their requester in time
+};
+
+// Where valid events go. Any thread may call Produce; it never blocks, and completes the slot exactly once: inside the
+// call or later from a thread of the producer.
+class Producer {
+ public:
+  virtual ~Producer() = default;
+
+  virtual core::Result<void> Start() = 0;
+
+  // Never null. Cheap after the first time for a name, but takes a lock: keep the result.
+  virtual Topic* OpenTopic(std::string_view name) = 0;
+
+  virtual void Produce(Topic& topic, DeliveryMode mode, const Record& record, DeliverySlot* slot) = 0;
+
+  // Marks the end of the records of one request, so that a producer may wake its thread once. Cheap.
+  virtual void EndOfBatch() {}
+
+  // What an acknowledgement rests on.
+  virtual Durability durability(DeliveryMode mode) const = 0;
+
+  // Bytes that wait to be delivered and the bound, for admission and readiness.
+  virtual std::uint64_t queued_bytes() const = 0;
+  virtual std::uint64_t max_queued_bytes() const = 0;
+
+  // Empty if events can be delivered as far as is known, else why not ("all brokers down"); for /readyz.
+  virtual std::string trouble() const { return {}; }
+
+  // Delivers what is queued until `deadline`, fails the rest with kShuttingDown or kDeliveryTimeout, ends the threads.
+  virtual StopReport Stop(std::chrono::steady_clock::time_point deadline) = 0;
+};
+
+// Makes the producer that the options name. Fails with what to change (a data folder that cannot be written, an entry
+// of kafka.conf that librdkafka does not know).
+core::Result<std::unique_ptr<Producer>> MakeProducer(const core::OutputOptions& options, std::string_view user_agent,
+                                                     core::Metrics& metrics);
+
+}  // namespace sluice::produce

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice::validate {
+
+enum class Kind : std::uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject, kKey };
+
+// One value of a parsed text, or one key of an object; 16 bytes. Values stand in text order: after an array its
+// elements, after an object key, value, key, value …
+struct Node {
+  // Where the value's text begins and ends (one past), as addresses of Document::Text. Strings and keys include their
+  // quotes, containers their brackets.
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  // kArray, kObject: how many nodes are inside, so that the next sibling is this node + 1 + inside.
+  // kString, kKey with kEscaped: where in Document::decoded the decoded bytes lie, length first.
+  // kNumber with kSmallInt: the value, as int32.
+  std::uint32_t inside = 0;
+  std::uint32_t bits = 0;  // kind (3), flags (5), and 24 bits of extra
+
+  static constexpr std::uint32_t kEscaped = 1u << 3;      // string or key has a backslash
+  static constexpr std::uint32_t kNonAscii = 1u << 4;     // string or key may have bytes above 127 after decoding
+  static constexpr std::uint32_t kSmallInt = 1u << 5;     // number without point or exponent, fits int32, not -0
+  static constexpr std::uint32_t kInteger = 1u << 6;      // number without point or exponent
+  static constexpr std::uint32_t kExtraMax = (1u << 24) - 1;
+
+  Kind kind() const { return static_cast<Kind>(bits & 7); }
+  bool has(std::uint32_t flag) const { return (bits & flag) != 0; }
+  // kArray: elements, kObject: members, saturated at kExtraMax. kKey: a hash of the decoded key (HashKey).
+  std::uint32_t extra() const { return bits >> 8; }
+  void set_extra(std::uint32_t v) { bits = (bits & 0xff) | (v << 8); }
+  std::uint32_t nodes() const {  // this node and all inside it
+    return kind() >= Kind::kArray && kind() != Kind::kKey ? 1 + inside : 1;
+  }
+  bool is_container() const { return kind() == Kind::kArray || kind() == Kind::kObject; }
+};
+static_assert(sizeof(Node) == 16);
+
+// The hash that key nodes carry, 24 bits, of the decoded bytes. Stable within a process only.
+inline std::uint32_t HashKey(std::string_view key) {
+  std::uint64_t a = 0, b = 0;
+  const std::size_t n = key.size();
+  if (n >= 8) {
+    std::memcpy(&a, key.data(), 8);
+    std::memcpy(&b, key.data() + n - 8, 8);
+    if (n > 16) {  // long keys that differ in the middle only
+      std::uint64_t c = 0;
+      std::memcpy(&c, key.data() + n / 2 - 4, 8);
+      b ^= c * 0x9e3779b97f4a7c15ull;
+    }
+  } else if (n >= 4) {
+    std::uint32_t lo, hi;
+    std::memcpy(&lo, key.data(), 4);
+    std::memcpy(&hi, key.data() + n - 4, 4);
+    a = lo;
+    b = hi;
+  } else if (n > 0) {
+    a = static_cast<unsigned char>(key[0]);
+    b = static_cast<unsigned char>(key[n / 2]) | static_cast<unsigned char>(key[n - 1]) << 8;
+  }
+  std::uint64_t h = (a ^ (n * 0x9e3779b97f4a7c15ull)) * 0xbf58476d1ce4e5b9ull;
+  h ^= (h >> 29) ^ b;
+  h *= 0x94d049bb133111ebull;
+  return static_cast<std::uint32_t>(h >> 40);
+}
+
+// A parsed text: nodes over bytes that the caller keeps alive, plus text that was added to it. One address space: an
+// address below the body's size is a byte of the body, one above it a byte of `added`. Not thread-safe; meant to be
+// reused, since its buffers keep their capacity.
+class Document {
+ public:
+  std::string_view body;       // not owned
+  std::vector<Node> nodes;     // nodes[0] is the root; empty: nothing was parsed
+  std::string added;           // texts of enrichment and defaults; only ever appended to
+  std::string decoded;         // decoded strings with escapes, each with its length (4 bytes) before it
+
+  // Bytes from `begin` to `end` as they stand in the body, or as they were added. They never straddle.
+  std::string_view Text(std::uint32_t begin, std::uint32_t end) const {
+    const char* p = begin < body.size() ? body.data() + begin : added.data() + (begin - body.size());
+    return {p, end - begin};
+  }
+  std::string_view Text(const Node& n) const { return Text(n.begin, n.end); }
+
+  // The decoded content of a kString or kKey. UTF-8, but lone surrogates as three bytes each (WTF-8), so that the
+  // number of code points is what JavaScript counts.
+  std::string_view String(const Node& n) const {
+    if (!n.has(Node::kEscaped)) return Text(n.begin + 1, n.end - 1);
+    std::uint32_t length;
+    std::memcpy(&length, decoded.data() + n.inside, 4);
+    return {decoded.data() + n.inside + 4, length};
+  }
+
+  // The IEEE double that JavaScript reads from a kNumber: infinity where it overflows.
+  double Number(const Node& n) const {
+    return n.has(Node::kSmallInt) ? static_cast<std::int32_t>(n.inside) : ParseNumber(Text(n));
+  }
+
+  // Members of an object or elements of an array, also above Node::kExtraMax.
+  std::uint32_t Count(const Node* n) const;
+
+  // The value of the member `key` of an object, or null. Linear; keys are unique once DropDuplicates has run.
+  const Node* Find(const Node* object, std::string_view key) const;
+
+  void Clear();
+
+  static double ParseNumber(std::string_view text);
+};
+
+}  // namespace sluice::validate
