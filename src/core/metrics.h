@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/config.h"
 #include "core/error.h"
@@ -70,6 +71,8 @@ class Metrics {
 
  private:
   struct Families;
+  std::vector<prometheus::MetricFamily> Conservation() const;
+
   std::unique_ptr<Families> families_;
   std::atomic<std::uint64_t> received_{0};
   std::array<std::atomic<std::uint64_t>, kDispositionCount> ended_{};
