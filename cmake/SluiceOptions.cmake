@@ -7,6 +7,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 option(SLUICE_TESTS "Build the tests" ON)
 option(SLUICE_BENCH "Build the benchmarks" OFF)
 option(SLUICE_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+set(SLUICE_TEST_LABELS "" CACHE STRING "Declare only tests with one of these labels; empty: all")
 set(SLUICE_SANITIZE "" CACHE STRING "Sanitizers for every target, as -fsanitize takes them")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -40,20 +41,73 @@ function(sluice_library name)
   target_link_libraries(sluice_${name} PUBLIC ${ARG_LIBS} PRIVATE ${ARG_PRIVATE_LIBS})
 endfunction()
 
-# sluice_test(NAME SOURCES… LIBS… LABELS…): one doctest binary, one ctest entry. Its cases may read SLUICE_SHARED
-# (the folder of shared data, absent: the case reports itself as skipped) and SLUICE_SOURCE.
+# Sets `result` to true if a test with these labels belongs to this build (SLUICE_TEST_LABELS). So a tsan build holds the
+# concurrent tests only, and a release build does not compile the unit tests a third time.
+function(sluice_wants_test result)
+  set(wanted FALSE)
+  if(NOT SLUICE_TEST_LABELS)
+    set(wanted TRUE)
+  endif()
+  foreach(label ${ARGN})
+    if(label IN_LIST SLUICE_TEST_LABELS)
+      set(wanted TRUE)
+    endif()
+  endforeach()
+  set(${result} ${wanted} PARENT_SCOPE)
+endfunction()
+
+# Tests of several builds run in one ctest (scripts/test), so the sanitizer is part of their names.
+set(SLUICE_TEST_PREFIX "")
+if(SLUICE_SANITIZE MATCHES "address")
+  set(SLUICE_TEST_PREFIX "asan.")
+elseif(SLUICE_SANITIZE MATCHES "thread")
+  set(SLUICE_TEST_PREFIX "tsan.")
+endif()
+
+# What every test finds in its environment: the folder of shared data (absent: the case reports itself as skipped), the
+# checkout, this build folder. Sanitizers end the process at the first finding and say where.
+set(SLUICE_TEST_ENVIRONMENT
+  "SLUICE_SHARED=${CMAKE_SOURCE_DIR}/../shared" "SLUICE_SOURCE=${CMAKE_SOURCE_DIR}"
+  "SLUICE_BINARY=${CMAKE_BINARY_DIR}"
+  "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+  "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=second_deadlock_stack=1")
+
+function(sluice_set_test_properties name timeout)
+  if(NOT timeout)
+    set(timeout 120)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${ARGN}" TIMEOUT ${timeout} SKIP_RETURN_CODE 77
+    ENVIRONMENT "${SLUICE_TEST_ENVIRONMENT}")
+endfunction()
+
+# sluice_test(NAME SOURCES… LIBS… LABELS…): one doctest binary, one ctest entry.
 function(sluice_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE ${ARG_LIBS} sluice_test_support)
-  add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+  sluice_wants_test(wanted ${ARG_LABELS})
+  if(NOT wanted)
+    return()
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
-    ENVIRONMENT "SLUICE_SHARED=${CMAKE_SOURCE_DIR}/../shared;SLUICE_SOURCE=${CMAKE_SOURCE_DIR};SLUICE_BINARY=${CMAKE_BINARY_DIR}")
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} sluice_test_support)
+  add_test(NAME ${SLUICE_TEST_PREFIX}${name} COMMAND ${name})
+  sluice_set_test_properties(${SLUICE_TEST_PREFIX}${name} "${ARG_TIMEOUT}" ${ARG_LABELS})
+endfunction()
+
+# sluice_script_test(NAME COMMAND… LABELS… [TIMEOUT s] [SERIAL]): a program that is no doctest binary. Exit 0 is passed,
+# 77 is skipped. SERIAL: never beside another test, for what measures time.
+function(sluice_script_test name)
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "COMMAND;LABELS" ${ARGN})
+  sluice_wants_test(wanted ${ARG_LABELS})
+  if(NOT wanted)
+    return()
+  endif()
+  add_test(NAME ${SLUICE_TEST_PREFIX}${name} COMMAND ${ARG_COMMAND})
+  sluice_set_test_properties(${SLUICE_TEST_PREFIX}${name} "${ARG_TIMEOUT}" ${ARG_LABELS})
+  if(ARG_SERIAL)
+    set_tests_properties(${SLUICE_TEST_PREFIX}${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
 endfunction()
