@@ -10,11 +10,11 @@ namespace sluice::validate {
 
 enum class Kind : std::uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject, kKey };
 
-// One value of a parsed text, or one key of an object; 16 bytes. Values stand in text order: after an array its
-// elements, after an object key, value, key, value …
+// One value of a parsed text, or one key of an object; 16 bytes. Values stand in text order: after
+// an array its elements, after an object key, value, key, value …
 struct Node {
-  // Where the value's text begins and ends (one past), as addresses of Document::Text. Strings and keys include their
-  // quotes, containers their brackets.
+  // Where the value's text begins and ends (one past), as addresses of Document::Text. Strings and
+  // keys include their quotes, containers their brackets.
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   // kArray, kObject: how many nodes are inside, so that the next sibling is this node + 1 + inside.
@@ -23,15 +23,19 @@ struct Node {
   std::uint32_t inside = 0;
   std::uint32_t bits = 0;  // kind (3), flags (5), and 24 bits of extra
 
-  static constexpr std::uint32_t kEscaped = 1u << 3;      // string or key has a backslash
-  static constexpr std::uint32_t kNonAscii = 1u << 4;     // string or key may have bytes above 127 after decoding
-  static constexpr std::uint32_t kSmallInt = 1u << 5;     // number without point or exponent, fits int32, not -0
-  static constexpr std::uint32_t kInteger = 1u << 6;      // number without point or exponent
+  static constexpr std::uint32_t kEscaped = 1u << 3;  // string or key has a backslash
+  static constexpr std::uint32_t kReserved = 1u << 4;
+  static constexpr std::uint32_t kSmallInt =
+      1u << 5;  // number without point or exponent, fits int32, not -0
+  static constexpr std::uint32_t kInteger = 1u << 6;  // number without point or exponent
+  static constexpr std::uint32_t kSuperseded =
+      1u << 7;  // key that stands again later in its object: the last counts
   static constexpr std::uint32_t kExtraMax = (1u << 24) - 1;
 
   Kind kind() const { return static_cast<Kind>(bits & 7); }
   bool has(std::uint32_t flag) const { return (bits & flag) != 0; }
-  // kArray: elements, kObject: members, saturated at kExtraMax. kKey: a hash of the decoded key (HashKey).
+  // kArray: elements, kObject: members, saturated at kExtraMax. kKey: a hash of the decoded key
+  // (HashKey).
   std::uint32_t extra() const { return bits >> 8; }
   void set_extra(std::uint32_t v) { bits = (bits & 0xff) | (v << 8); }
   std::uint32_t nodes() const {  // this node and all inside it
@@ -69,25 +73,29 @@ inline std::uint32_t HashKey(std::string_view key) {
   return static_cast<std::uint32_t>(h >> 40);
 }
 
-// A parsed text: nodes over bytes that the caller keeps alive, plus text that was added to it. One address space: an
-// address below the body's size is a byte of the body, one above it a byte of `added`. Not thread-safe; meant to be
-// reused, since its buffers keep their capacity.
+// A parsed text: nodes over bytes that the caller keeps alive, plus text that was added to it. One
+// address space: an address below the body's size is a byte of the body, one above it a byte of
+// `added`. Not thread-safe; meant to be reused, since its buffers keep their capacity.
 class Document {
  public:
-  std::string_view body;       // not owned
-  std::vector<Node> nodes;     // nodes[0] is the root; empty: nothing was parsed
-  std::string added;           // texts of enrichment and defaults; only ever appended to
-  std::string decoded;         // decoded strings with escapes, each with its length (4 bytes) before it
+  std::string_view body;  // not owned
+  std::vector<Node>
+      nodes;  // nodes[0] is the root; those behind the root's own are left from earlier texts
+  bool has_superseded = false;  // some key is kSuperseded
+  std::string added;            // texts of enrichment and defaults; only ever appended to
+  std::string decoded;  // decoded strings with escapes, each with its length (4 bytes) before it
 
-  // Bytes from `begin` to `end` as they stand in the body, or as they were added. They never straddle.
+  // Bytes from `begin` to `end` as they stand in the body, or as they were added. They never
+  // straddle.
   std::string_view Text(std::uint32_t begin, std::uint32_t end) const {
-    const char* p = begin < body.size() ? body.data() + begin : added.data() + (begin - body.size());
+    const char* p =
+        begin < body.size() ? body.data() + begin : added.data() + (begin - body.size());
     return {p, end - begin};
   }
   std::string_view Text(const Node& n) const { return Text(n.begin, n.end); }
 
-  // The decoded content of a kString or kKey. UTF-8, but lone surrogates as three bytes each (WTF-8), so that the
-  // number of code points is what JavaScript counts.
+  // The decoded content of a kString or kKey. UTF-8, but lone surrogates as three bytes each
+  // (WTF-8), so that the number of code points is what JavaScript counts.
   std::string_view String(const Node& n) const {
     if (!n.has(Node::kEscaped)) return Text(n.begin + 1, n.end - 1);
     std::uint32_t length;
@@ -101,10 +109,13 @@ class Document {
   }
 
   // Members of an object or elements of an array, also above Node::kExtraMax.
-  std::uint32_t Count(const Node* n) const;
+  static std::uint32_t Count(const Node* n);
 
-  // The value of the member `key` of an object, or null. Linear; keys are unique once DropDuplicates has run.
+  // The value of the member `key` of an object, or null; the last one of duplicates. Linear.
   const Node* Find(const Node* object, std::string_view key) const;
+
+  // Appends `text` to `decoded` and returns where, for Node::inside of an escaped string.
+  std::uint32_t AddDecoded(std::string_view text);
 
   void Clear();
 
