@@ -12,7 +12,8 @@ namespace sluice::produce {
 
 class Delivery;
 
-// The fate of one record. Filled by the producer that took it, exactly once. Code and message may be read once done().
+// The fate of one record. Filled by the producer that took it, exactly once. Code and message may
+// be read once done().
 struct DeliverySlot {
   enum class State : std::uint8_t { kPending, kDelivered, kFailed };
 
@@ -24,9 +25,10 @@ struct DeliverySlot {
   std::string message;                                // of a kFailed one, for a person
 };
 
-// The records of one request on their way: calls back once when the last delivery report has come. Filled and sealed on
-// one thread; Complete* may be called from any; the callback runs on the thread of whoever completes last (possibly
-// inside Seal). The derived class owns the records' bytes. Delete it only from or after the callback.
+// The records of one request on their way: calls back once when the last delivery report has come.
+// Filled and sealed on one thread; Complete* may be called from any; the callback runs on the
+// thread of whoever completes last (possibly inside Seal). The derived class owns the records'
+// bytes. Delete it only from or after the callback.
 class Delivery {
  public:
   virtual ~Delivery() = default;

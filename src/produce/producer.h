@@ -19,7 +19,8 @@ enum class DeliveryMode : std::uint8_t { kGuaranteed, kHasty };
 enum class Durability : std::uint8_t { kNone, kFile, kSpool, kKafka };
 std::string_view ToString(Durability durability);
 
-// A destination for records, resolved once per route and kept: made by Producer::OpenTopic, owned by the producer.
+// A destination for records, resolved once per route and kept: made by Producer::OpenTopic, owned
+// by the producer.
 class Topic {
  public:
   virtual ~Topic() = default;
@@ -35,17 +36,18 @@ class Topic {
 // One record. The bytes stay valid until the slot is completed: the request owns them.
 struct Record {
   std::string_view value;
-  std::string_view key;          // meaningful if has_key
+  std::string_view key;  // meaningful if has_key
   bool has_key = false;
-  std::int64_t timestamp_ms = 0; // epoch; 0: the broker's or file's own
+  std::int64_t timestamp_ms = 0;  // epoch; 0: the broker's or file's own
 };
 
 struct StopReport {
-  std::uint64_t lost = 0;       // records that were taken and neither delivered nor refused to their requester in time
+  std::uint64_t lost =
+      0;  // records that were taken and neither delivered nor refused to their requester in time
 };
 
-// Where valid events go. Any thread may call Produce; it never blocks, and completes the slot exactly once: inside the
-// call or later from a thread of the producer.
+// Where valid events go. Any thread may call Produce; it never blocks, and completes the slot
+// exactly once: inside the call or later from a thread of the producer.
 class Producer {
  public:
   virtual ~Producer() = default;
@@ -55,9 +57,11 @@ class Producer {
   // Never null. Cheap after the first time for a name, but takes a lock: keep the result.
   virtual Topic* OpenTopic(std::string_view name) = 0;
 
-  virtual void Produce(Topic& topic, DeliveryMode mode, const Record& record, DeliverySlot* slot) = 0;
+  virtual void Produce(Topic& topic, DeliveryMode mode, const Record& record,
+                       DeliverySlot* slot) = 0;
 
-  // Marks the end of the records of one request, so that a producer may wake its thread once. Cheap.
+  // Marks the end of the records of one request, so that a producer may wake its thread once.
+  // Cheap.
   virtual void EndOfBatch() {}
 
   // What an acknowledgement rests on.
@@ -67,16 +71,19 @@ class Producer {
   virtual std::uint64_t queued_bytes() const = 0;
   virtual std::uint64_t max_queued_bytes() const = 0;
 
-  // Empty if events can be delivered as far as is known, else why not ("all brokers down"); for /readyz.
+  // Empty if events can be delivered as far as is known, else why not ("all brokers down"); for
+  // /readyz.
   virtual std::string trouble() const { return {}; }
 
-  // Delivers what is queued until `deadline`, fails the rest with kShuttingDown or kDeliveryTimeout, ends the threads.
+  // Delivers what is queued until `deadline`, fails the rest with kShuttingDown or
+  // kDeliveryTimeout, ends the threads.
   virtual StopReport Stop(std::chrono::steady_clock::time_point deadline) = 0;
 };
 
-// Makes the producer that the options name. Fails with what to change (a data folder that cannot be written, an entry
-// of kafka.conf that librdkafka does not know).
-core::Result<std::unique_ptr<Producer>> MakeProducer(const core::OutputOptions& options, std::string_view user_agent,
+// Makes the producer that the options name. Fails with what to change (a data folder that cannot be
+// written, an entry of kafka.conf that librdkafka does not know).
+core::Result<std::unique_ptr<Producer>> MakeProducer(const core::OutputOptions& options,
+                                                     std::string_view user_agent,
                                                      core::Metrics& metrics);
 
 }  // namespace sluice::produce

@@ -1,0 +1,41 @@
+#include "produce/discard_producer.h"
+#include "produce/file_ops.h"
+#include "produce/files_producer.h"
+#include "produce/producer.h"
+
+namespace sluice::produce {
+
+std::string_view ToString(Durability durability) {
+  switch (durability) {
+    case Durability::kNone:
+      return "none";
+    case Durability::kFile:
+      return "file";
+    case Durability::kSpool:
+      return "spool";
+    case Durability::kKafka:
+      return "kafka";
+  }
+  return "none";
+}
+
+core::Result<std::unique_ptr<Producer>> MakeProducer(const core::OutputOptions& options,
+                                                     std::string_view user_agent,
+                                                     core::Metrics& metrics) {
+  switch (options.kind) {
+    case core::OutputKind::kDiscard:
+      return std::unique_ptr<Producer>(std::make_unique<DiscardProducer>(metrics));
+    case core::OutputKind::kKafka:
+      (void)user_agent;
+      return core::Error{core::ErrorCode::kInternal, "output: kafka is not in this build"};
+    case core::OutputKind::kFiles:
+      break;
+  }
+  FilesProducer::Options files;
+  files.data_dir = options.data_dir;
+  files.fsync = options.fsync;
+  return std::unique_ptr<Producer>(
+      std::make_unique<FilesProducer>(std::move(files), metrics, MakePosixFileOps()));
+}
+
+}  // namespace sluice::produce
