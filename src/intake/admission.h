@@ -11,18 +11,22 @@ namespace sluice::intake {
 
 class AdmissionControl;
 
-// The right to have one request in flight, and the bytes charged for it; gives both back when it goes. Movable.
+// The right to have one request in flight, and the bytes charged for it; gives both back when it
+// goes. Movable.
 class Permit {
  public:
   Permit() = default;
   Permit(Permit&& other) noexcept
-      : control_(std::exchange(other.control_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+      : control_(std::exchange(other.control_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        requests_(std::exchange(other.requests_, 0)) {}
   Permit& operator=(Permit&& other) noexcept;
   ~Permit() { Free(); }
 
   explicit operator bool() const { return control_ != nullptr; }
 
-  // Charges `bytes` more against the memory budget. False: there is no room, nothing was charged. Any thread.
+  // Charges `bytes` more against the memory budget. False: there is no room, nothing was charged.
+  // Any thread.
   bool Charge(std::uint64_t bytes);
   // Gives `bytes` back early.
   void Refund(std::uint64_t bytes);
@@ -31,9 +35,10 @@ class Permit {
 
  private:
   friend class AdmissionControl;
-  explicit Permit(AdmissionControl* control) : control_(control) {}
+  Permit(AdmissionControl* control, int requests) : control_(control), requests_(requests) {}
   AdmissionControl* control_ = nullptr;
   std::uint64_t bytes_ = 0;
+  int requests_ = 0;  // counted as in flight: 1, or 0 for memory only
 };
 
 // Decides, before a body is read, whether a request may come in; cheapest check first. Any thread.
@@ -41,11 +46,19 @@ class AdmissionControl {
  public:
   explicit AdmissionControl(const core::LimitOptions& options) : options_(options) {}
 
-  // kShuttingDown while draining; kOverloaded with the name of the limit to raise when in-flight requests or memory
-  // are used up. `declared_bytes` is the Content-Length, or 0.
+  // kShuttingDown while draining; kOverloaded with the name of the limit to raise when in-flight
+  // requests or memory are used up. `declared_bytes` is the Content-Length, or 0.
   core::Result<Permit> Admit(std::uint64_t declared_bytes);
 
-  // A connection was accepted: false if there are max_connections already (then do not call Disconnected).
+  // Memory only, for an answer that a slow client makes wait; also while draining. Empty if there
+  // is no room.
+  Permit Reserve(std::uint64_t bytes);
+
+  // The error for a Charge that failed.
+  core::Error MemoryError(std::uint64_t bytes) const;
+
+  // A connection was accepted: false if there are max_connections already (then do not call
+  // Disconnected).
   bool Connected();
   void Disconnected();
 

@@ -13,9 +13,9 @@
 
 namespace sluice::intake {
 
-// From bytes to outcomes: parses, completes, routes, validates and produces the events of a request, and composes its
-// answer. Knows no HTTP. One per I/O thread and used only there; whatever happens elsewhere (schema loads, delivery
-// reports) comes back through `post`.
+// From bytes to outcomes: parses, completes, routes, validates and produces the events of a
+// request, and composes its answer. Knows no HTTP. One per I/O thread and used only there; whatever
+// happens elsewhere (schema loads, delivery reports) comes back through `post`.
 class EventPipeline {
  public:
   struct Parts {  // all outlive the pipeline
@@ -25,13 +25,15 @@ class EventPipeline {
     produce::Producer& producer;
     core::Metrics& metrics;
     const core::Clock& clock;
-    std::function<void(std::function<void()>)> post;  // runs a task on the I/O thread, callable from any
+    std::function<void(std::function<void()>)>
+        post;  // runs a task on the I/O thread, callable from any
   };
 
   explicit EventPipeline(Parts parts);
   ~EventPipeline();
 
-  // Answers through `sink`, which is kept until then. What the request views may go when this returns.
+  // Answers through `sink`, which is kept until then. What the request views may go when this
+  // returns.
   void Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink);
 
   // Requests that wait for schemas or delivery reports.
