@@ -21,28 +21,34 @@ struct StreamSettings {
   bool has_settings = false;
   std::optional<std::string> schema_title;
   core::StringPairs message_key_fields;  // key path -> event path, in order
-  // producers.eventgate.enrich_fields_from_http_headers: field path -> header (lower case), empty: switched off.
+  // producers.eventgate.enrich_fields_from_http_headers: field path -> header (lower case), empty:
+  // this field is switched off. Absent: the stream says nothing about it. Present without any
+  // entry: the stream said false, no field at all.
   std::optional<core::StringPairs> header_fields;
+  std::string
+      settings_json;  // all settings as they were given, in their order: a JSON object, or null
 };
 
 // All stream configuration at one moment. Immutable, any thread.
 class StreamSnapshot {
  public:
   virtual ~StreamSnapshot() = default;
-  // Exact key, else the first regex entry (`/…/`) in declaration order that matches; null: not configured.
+  // Exact key, else the first regex entry (`/…/`) in declaration order that matches; null: not
+  // configured.
   virtual const StreamSettings* Find(std::string_view stream) const = 0;
   virtual std::size_t size() const = 0;
   std::uint64_t generation = 0;
 };
 
-// Holds the current snapshot; readers keep the one that they began with. With an empty `config_uri` there is none, and
-// any schema may go to any stream.
+// Holds the current snapshot; readers keep the one that they began with. With an empty `config_uri`
+// there is none, and any schema may go to any stream.
 class StreamRegistry {
  public:
   explicit StreamRegistry(const core::StreamOptions& options);
   ~StreamRegistry();
 
-  // Reads the configuration once. Fails with kStreamConfigUnavailable and a message that names file, line and reason.
+  // Reads the configuration once. Fails with kStreamConfigUnavailable and a message that names
+  // file, line and reason.
   core::Result<void> Load();
 
   bool configured() const { return !options_.config_uri.empty(); }
@@ -58,7 +64,8 @@ class StreamRegistry {
   std::atomic<std::uint64_t> generation_{0};
 };
 
-// The Kafka topic of a stream: the stream itself if it begins with "eventlogging_", else prefix + stream.
+// The Kafka topic of a stream: the stream itself if it begins with "eventlogging_", else prefix +
+// stream.
 std::string TopicOf(std::string_view stream, std::string_view topic_prefix);
 
 }  // namespace sluice::streams

@@ -1,0 +1,284 @@
+#include "streams/stream_registry.h"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+namespace sluice::streams {
+namespace {
+
+// A file with a name of its own, gone at the end.
+class TempFile {
+ public:
+  explicit TempFile(std::string_view text) {
+    path_ = (std::filesystem::temp_directory_path() / "sluice-streams-XXXXXX").string();
+    const int fd = mkstemp(path_.data());
+    REQUIRE(fd >= 0);
+    REQUIRE(close(fd) == 0);
+    Write(text);
+  }
+  ~TempFile() { std::filesystem::remove(path_); }
+  void Write(std::string_view text) { std::ofstream(path_, std::ios::binary) << text; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+core::StreamOptions OptionsFor(const std::string& uri, std::string object_path = "") {
+  core::StreamOptions options;
+  options.config_uri = uri;
+  options.config_object_path = std::move(object_path);
+  return options;
+}
+
+constexpr const char* kStreams = R"(
+a.b:
+  schema_title: test/event
+  message_key_fields:
+    wiki_id: wiki
+    page_id: page.page_id
+  producers:
+    eventgate:
+      enrich_fields_from_http_headers:
+        meta.request_id: X-Request-Id
+        http.request_headers.user-agent: false
+/^mediawiki\.job\..+/:
+  schema_title: mediawiki/job
+/job/:
+  schema_title: second
+plain:
+empty: {}
+off:
+  producers: {eventgate: {enrich_fields_from_http_headers: false}}
+opted_out:
+  schema_title: null
+  message_key_fields: null
+  producers: null
+)";
+
+std::string LoadError(StreamRegistry& registry) {
+  const auto loaded = registry.Load();
+  REQUIRE(loaded.has_error());
+  CHECK(loaded.error().code == core::ErrorCode::kStreamConfigUnavailable);
+  return loaded.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("StreamRegistry: without a configuration there is no snapshot") {
+  StreamRegistry registry{core::StreamOptions{}};
+  CHECK_FALSE(registry.configured());
+  CHECK(registry.Load().has_value());
+  CHECK(registry.Current() == nullptr);
+  CHECK(registry.generation() == 0);
+}
+
+TEST_CASE("StreamRegistry: reads the settings that the gate uses") {
+  const TempFile file(kStreams);
+  StreamRegistry registry(OptionsFor("file://" + file.path()));
+  const auto loaded = registry.Load();
+  REQUIRE_MESSAGE(loaded.has_value(), (loaded ? "" : loaded.error().message));
+  const auto snapshot = registry.Current();
+  REQUIRE(snapshot);
+  CHECK(snapshot->size() == 7);
+  CHECK(snapshot->generation == 1);
+  CHECK(registry.generation() == 1);
+
+  const auto* settings = snapshot->Find("a.b");
+  REQUIRE(settings);
+  CHECK(settings->key == "a.b");
+  CHECK(settings->has_settings);
+  CHECK(settings->schema_title == "test/event");
+  CHECK(settings->message_key_fields ==
+        core::StringPairs{{"wiki_id", "wiki"}, {"page_id", "page.page_id"}});
+  CHECK(settings->header_fields == core::StringPairs{{"meta.request_id", "x-request-id"},
+                                                     {"http.request_headers.user-agent", ""}});
+  CHECK(settings->settings_json ==
+        R"({"schema_title":"test/event","message_key_fields":{"wiki_id":"wiki",)"
+        R"("page_id":"page.page_id"},"producers":{"eventgate":{"enrich_fields_from_http_headers":)"
+        R"({"meta.request_id":"X-Request-Id","http.request_headers.user-agent":false}}}})");
+
+  const auto* plain = snapshot->Find("plain");
+  REQUIRE(plain);
+  CHECK_FALSE(plain->has_settings);
+  CHECK(plain->settings_json == "null");
+  const auto* empty = snapshot->Find("empty");
+  REQUIRE(empty);
+  CHECK(empty->has_settings);
+  CHECK(empty->schema_title == std::nullopt);
+  CHECK(empty->header_fields == std::nullopt);
+  const auto* off = snapshot->Find("off");
+  REQUIRE(off);
+  CHECK(off->header_fields == core::StringPairs{});
+  const auto* opted_out = snapshot->Find("opted_out");
+  REQUIRE(opted_out);
+  CHECK(opted_out->has_settings);
+  CHECK(opted_out->schema_title == std::nullopt);
+}
+
+TEST_CASE("StreamSnapshot: exact key, else the first regex that matches") {
+  const TempFile file(kStreams);
+  StreamRegistry registry(OptionsFor(file.path()));
+  REQUIRE(registry.Load().has_value());
+  const auto snapshot = registry.Current();
+  const auto key_of = [&](std::string_view stream) {
+    const auto* settings = snapshot->Find(stream);
+    return settings ? settings->key : "none";
+  };
+  CHECK(key_of("mediawiki.job.refreshLinks") == "/^mediawiki\\.job\\..+/");
+  CHECK(key_of("mediawiki.job.") == "/job/");
+  CHECK(key_of("xjobx") == "/job/");
+  CHECK(key_of("mediawiki_job_") == "/job/");
+  CHECK(key_of("/job/") == "/job/");
+  CHECK(key_of("a.b") == "a.b");
+  CHECK(key_of("axb") == "none");
+  CHECK(key_of("a.b.schema_title") == "none");
+  CHECK(key_of("a") == "none");
+  CHECK(key_of("") == "none");
+}
+
+TEST_CASE("StreamRegistry: reads what the API answers, below the object path") {
+  const TempFile file(
+      R"({"streams":{"0":{"stream":"named","schema_title":"t"},"7":{"schema_title":"seven"},)"
+      R"("x":{"sample":{"rate":0.5,"n":[1,1e21]}}},"warnings":{"main":["unrecognized"]}})");
+  StreamRegistry registry(OptionsFor(file.path(), "streams"));
+  REQUIRE(registry.Load().has_value());
+  const auto snapshot = registry.Current();
+  CHECK(snapshot->Find("0") == nullptr);
+  REQUIRE(snapshot->Find("named"));
+  CHECK(snapshot->Find("named")->schema_title == "t");
+  REQUIRE(snapshot->Find("7"));
+  REQUIRE(snapshot->Find("x"));
+  CHECK(snapshot->Find("x")->settings_json == R"({"sample":{"rate":0.5,"n":[1,1e+21]}})");
+}
+
+TEST_CASE("StreamRegistry: all problems are told at once, with their lines") {
+  const TempFile file(
+      "streams:\n"
+      "  a: 5\n"
+      "  b:\n"
+      "    schema_title: [x]\n"
+      "    message_key_fields:\n"
+      "      k: 1\n"
+      "  c:\n"
+      "    message_key_fields: [k]\n"
+      "    producers:\n"
+      "      eventgate:\n"
+      "        enrich_fields_from_http_headers:\n"
+      "          meta.id: true\n"
+      "  /(/: {}\n"
+      "  d: {producers: 1}\n");
+  StreamRegistry registry(OptionsFor(file.path(), "streams"));
+  const std::string message = LoadError(registry);
+  const std::string at = file.path() + ":";
+  for (const std::string& want : {
+           at + "2: /streams/a: the settings of a stream have to be a map\n",
+           at + "4: /streams/b/schema_title: has to be a string\n",
+           at + "6: /streams/b/message_key_fields/k: has to be the path of a field of the event",
+           at + "8: /streams/c/message_key_fields: has to be a map\n",
+           at +
+               "12: /streams/c/producers/eventgate/enrich_fields_from_http_headers/meta.id: has to "
+               "be the name of a request header, or false\n",
+           at + "13: /streams/~1(~1: not a regular expression: ",
+           at + "14: /streams/d/producers: has to be a map",
+       }) {
+    CHECK_MESSAGE(message.find(want) != std::string::npos, want, " is not in ", message);
+  }
+  CHECK(registry.Current() == nullptr);
+}
+
+TEST_CASE("StreamRegistry: a file that is no configuration is refused with the reason") {
+  SUBCASE("absent") {
+    StreamRegistry registry(OptionsFor("/nonexistent/streams.yaml"));
+    CHECK(LoadError(registry) ==
+          "stream_config_uri /nonexistent/streams.yaml: No such file or directory");
+  }
+  SUBCASE("a folder") {
+    StreamRegistry registry(OptionsFor("/tmp"));
+    CHECK(LoadError(registry) == "stream_config_uri /tmp: Is a directory");
+  }
+  SUBCASE("remote") {
+    StreamRegistry registry(OptionsFor("http://127.0.0.1:1/w/api.php"));
+    CHECK(LoadError(registry).find("only files can be read") != std::string::npos);
+  }
+  SUBCASE("broken YAML") {
+    const TempFile file("a: 1\nb: [\n");
+    StreamRegistry registry(OptionsFor(file.path()));
+    CHECK(LoadError(registry).starts_with(file.path() + ": line "));
+  }
+  SUBCASE("a stream twice") {
+    const TempFile file("a: {}\nb: {}\na: {}\n");
+    StreamRegistry registry(OptionsFor(file.path()));
+    CHECK(LoadError(registry) == file.path() + ": line 3: this key stands twice in the same map");
+  }
+  SUBCASE("a stream twice, once by its setting") {
+    const TempFile file("a: {}\n0: {stream: a}\n");
+    StreamRegistry registry(OptionsFor(file.path()));
+    CHECK(LoadError(registry) == file.path() + ":2: /0: stream 'a' is configured twice");
+  }
+  SUBCASE("no such path") {
+    const TempFile file("a: {}\n");
+    StreamRegistry registry(OptionsFor(file.path(), "x.streams"));
+    CHECK(LoadError(registry) ==
+          file.path() + ": there is no map of streams at 'x.streams' (stream_config_object_path)");
+  }
+  SUBCASE("MediaWiki's error") {
+    const TempFile file(R"({"error":{"code":"toomanyvalues","info":"Too many"},"streams":{}})");
+    StreamRegistry registry(OptionsFor(file.path(), "streams"));
+    CHECK(LoadError(registry) == file.path() +
+                                     " holds an error instead of streams: "
+                                     R"({"code":"toomanyvalues","info":"Too many"})");
+  }
+}
+
+TEST_CASE("StreamRegistry: a bad file changes nothing, readers keep the snapshot they began with") {
+  TempFile file("a: {schema_title: one}\n");
+  StreamRegistry registry(OptionsFor(file.path()));
+  REQUIRE(registry.Load().has_value());
+  const auto first = registry.Current();
+  file.Write("a: [\n");
+  CHECK_FALSE(registry.Load().has_value());
+  CHECK(registry.Current() == first);
+  CHECK(registry.generation() == 1);
+  file.Write("a: {schema_title: two}\n");
+  REQUIRE(registry.Load().has_value());
+  CHECK(registry.generation() == 2);
+  CHECK(registry.Current()->Find("a")->schema_title == "two");
+  CHECK(first->Find("a")->schema_title == "one");
+}
+
+TEST_CASE("TopicOf: prefix and stream, but legacy streams stand alone") {
+  CHECK(TopicOf("mediawiki.page-create", "eqiad.") == "eqiad.mediawiki.page-create");
+  CHECK(TopicOf("eventlogging_NavigationTiming", "eqiad.") == "eventlogging_NavigationTiming");
+  CHECK(TopicOf("eventlogging", "eqiad.") == "eqiad.eventlogging");
+  CHECK(TopicOf("a", "") == "a");
+}
+
+TEST_CASE("StreamRegistry: the production configuration resolves whole") {
+  const char* shared = std::getenv("SLUICE_SHARED");
+  const std::string path = std::string(shared ? shared : "") + "/data/streams/production.json";
+  if (!shared || !std::filesystem::exists(path)) {
+    std::cout << "SKIPPED: no shared data at SLUICE_SHARED\n";
+    return;
+  }
+  StreamRegistry registry(OptionsFor(path, "streams"));
+  const auto loaded = registry.Load();
+  REQUIRE_MESSAGE(loaded.has_value(), (loaded ? "" : loaded.error().message));
+  const auto snapshot = registry.Current();
+  CHECK(snapshot->size() == 244);
+  const auto* job = snapshot->Find("mediawiki.job.cirrusSearchElasticaWrite");
+  REQUIRE(job);
+  CHECK(job->key == R"(/^mediawiki\.job\..+/)");
+  const auto* change = snapshot->Find("mediawiki.page_change.v1");
+  REQUIRE(change);
+  CHECK(change->message_key_fields ==
+        core::StringPairs{{"wiki_id", "wiki_id"}, {"page_id", "page.page_id"}});
+  CHECK(change->schema_title == "mediawiki/page/change");
+}
+
+}  // namespace sluice::streams
