@@ -23,6 +23,9 @@ add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor
                     -Wimplicit-fallthrough -Wswitch)
 # Paths of the machine that builds stay out of the binary.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+if(SLUICE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # coverage of the libraries, which guides the fuzzer
+endif()
 if(SLUICE_SANITIZE)
   add_compile_options(-fsanitize=${SLUICE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SLUICE_SANITIZE})
@@ -110,4 +113,24 @@ function(sluice_script_test name)
   if(ARG_SERIAL)
     set_tests_properties(${SLUICE_TEST_PREFIX}${name} PROPERTIES RUN_SERIAL TRUE)
   endif()
+endfunction()
+
+# sluice_fuzz_target(NAME SOURCES… LIBS…): a libFuzzer program, only in a build with SLUICE_FUZZ, and the test that runs it
+# for SLUICE_FUZZ_SECONDS from the seeds in tests/fuzz/corpus/NAME. What it finds grows in the build folder.
+set(SLUICE_FUZZ_SECONDS 30 CACHE STRING "How long the test of one libFuzzer target runs")
+function(sluice_fuzz_target name)
+  if(NOT SLUICE_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  set(seeds ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  set(grown ${CMAKE_BINARY_DIR}/corpus/${name})
+  file(MAKE_DIRECTORY ${grown})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  math(EXPR timeout "${SLUICE_FUZZ_SECONDS} + 60")
+  add_test(NAME ${name} COMMAND ${name} -max_total_time=${SLUICE_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048
+    -verbosity=0 -print_final_stats=1 -artifact_prefix=${CMAKE_BINARY_DIR}/ ${grown} ${seeds})
+  sluice_set_test_properties(${name} ${timeout} fuzz)
 endfunction()
