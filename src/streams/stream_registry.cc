@@ -1,14 +1,12 @@
 #include "streams/stream_registry.h"
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "core/log.h"
+#include "core/read_file.h"
 #include "core/yaml_json.h"
 #include "streams/static_snapshot.h"
 
@@ -16,6 +14,7 @@ namespace sluice::streams {
 namespace {
 
 constexpr std::size_t kMaxReportedProblems = 100;
+constexpr std::size_t kMaxFileBytes = 256u << 20;
 
 core::Error Unavailable(std::string message) {
   return {core::ErrorCode::kStreamConfigUnavailable, std::move(message)};
@@ -29,16 +28,6 @@ core::Result<std::string> PathOf(std::string_view uri) {
       "stream_config_uri " + std::string(uri) +
       ": only files can be read; save its answer to a file and name that, as a path or "
       "file:// URI");
-}
-
-core::Result<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || file.bad()) {
-    return Unavailable("stream_config_uri " + path + ": " + std::strerror(errno));
-  }
-  return text;
 }
 
 // What MediaWiki says beside the streams: an error instead of them, or warnings.
@@ -90,9 +79,11 @@ std::string Describe(const std::string& path, std::string_view text,
 core::Result<std::shared_ptr<StaticSnapshot>> ReadSnapshot(const core::StreamOptions& options) {
   const auto path = PathOf(options.config_uri);
   if (!path) return path.error();
-  const auto text = ReadFile(*path);
-  if (!text) return text.error();
-  const auto document = core::ParseYamlOrJson(*text, core::ErrorCode::kStreamConfigUnavailable);
+  std::string text;
+  if (const int error = core::ReadFile(*path, kMaxFileBytes, text)) {
+    return Unavailable("stream_config_uri " + *path + ": " + core::ErrnoText(error));
+  }
+  const auto document = core::ParseYamlOrJson(text, core::ErrorCode::kStreamConfigUnavailable);
   if (!document) return Unavailable(*path + ": " + document.error().message);
   if (const auto* map = document->if_object(); map && !options.config_object_path.empty()) {
     const auto checked = CheckMediaWiki(*map, *path);
@@ -106,7 +97,7 @@ core::Result<std::shared_ptr<StaticSnapshot>> ReadSnapshot(const core::StreamOpt
   }
   std::vector<SettingsProblem> problems;
   auto snapshot = StaticSnapshot::Build(streams->get_object(), pointer, problems);
-  if (!problems.empty()) return Unavailable(Describe(*path, *text, problems));
+  if (!problems.empty()) return Unavailable(Describe(*path, text, problems));
   return snapshot;
 }
 
