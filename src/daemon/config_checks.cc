@@ -1,0 +1,245 @@
+#include "daemon/config_checks.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "daemon/config_table.h"
+#include "daemon/config_value.h"
+
+namespace sluice::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+
+// The producer's own default for guaranteed records, where nothing is set.
+constexpr std::int64_t kDefaultMessageTimeoutMs = 8000;
+constexpr std::string_view kMessageTimeout = "message.timeout.ms";
+constexpr std::string_view kDeliveryTimeoutAlias = "delivery.timeout.ms";
+
+std::string Ms(milliseconds time) { return std::to_string(time.count()) + " ms"; }
+
+bool IsAddress(const std::string& text) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  return inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
+}
+
+bool IsNetwork(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const std::string address(text.substr(0, slash));
+  if (!IsAddress(address)) return false;
+  if (slash == std::string_view::npos) return true;
+  const std::string_view bits = text.substr(slash + 1);
+  int length = -1;
+  const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), length);
+  const int longest = address.find(':') == std::string::npos ? 32 : 128;
+  return error == std::errc() && end == bits.data() + bits.size() && length >= 0 &&
+         length <= longest;
+}
+
+class Checker {
+ public:
+  explicit Checker(ConfigReading& reading) : reading_(reading), config_(reading.config) {}
+
+  void Run() {
+    CheckListeners();
+    CheckPaths();
+    CheckSchemas();
+    CheckStreams();
+    CheckLimits();
+    CheckShutdown();
+    if (config_.output.kind == core::OutputKind::kKafka) CheckKafka();
+  }
+
+ private:
+  std::string PlaceOf(std::string_view key) const {
+    const auto found = reading_.places.find(key);
+    return found == reading_.places.end() ? std::string() : found->second;
+  }
+
+  bool IsAlreadyWrong(std::string_view key) const {
+    return std::any_of(reading_.problems.begin(), reading_.problems.end(),
+                       [&](const ConfigProblem& problem) { return problem.key == key; });
+  }
+
+  void Complain(std::string_view key, std::string text) {
+    if (!IsAlreadyWrong(key))
+      reading_.problems.push_back({PlaceOf(key), std::string(key), std::move(text)});
+  }
+
+  void CheckListeners() {
+    const core::HttpOptions& http = config_.http;
+    for (const auto& [key, address] : {std::pair("interface", &http.interface),
+                                       std::pair("admin.interface", &http.admin_interface)}) {
+      if (!IsAddress(*address)) {
+        Complain(key,
+                 "is \"" + *address +
+                     "\", not an IP address; give one of this machine, for example 127.0.0.1 " +
+                     "or 0.0.0.0 for all");
+      }
+    }
+    if (http.port != 0 && http.port == http.admin_port) {
+      Complain("admin.port",
+               "is " + std::to_string(http.admin_port) + " as port is; give them different ports");
+    }
+    for (const std::string& network : http.trusted_proxies) {
+      if (!IsNetwork(network)) {
+        Complain("trusted_proxies",
+                 "has \"" + network + "\", not a network; write it like 10.0.0.0/8");
+      }
+    }
+  }
+
+  void CheckPaths() {
+    const std::vector<std::string>& paths = config_.http.event_paths;
+    if (paths.empty())
+      Complain("event_paths", "is empty; give at least one path, for example /v1/events");
+    std::set<std::string_view> seen;
+    for (const std::string& path : paths) {
+      if (!path.starts_with('/') || path.size() < 2 ||
+          path.find_first_of("?# ") != std::string::npos) {
+        Complain("event_paths", "has \"" + path + "\"; write a path like /v1/events");
+      } else if (!seen.insert(path).second) {
+        Complain("event_paths", "has " + path + " twice; keep one");
+      }
+    }
+  }
+
+  void CheckSchemas() {
+    if (config_.schemas.base_uris.empty()) {
+      Complain("schema_base_uris",
+               "is missing; name at least one folder, file:// or http(s):// URI where schemas are");
+    }
+    for (const std::string& uri : config_.schemas.base_uris) CheckScheme("schema_base_uris", uri);
+    if (config_.schemas.uri_fields.empty())
+      Complain("schema_uri_field", "is empty; give a field, for example $schema");
+  }
+
+  void CheckStreams() { CheckScheme("stream_config_uri", config_.streams.config_uri); }
+
+  void CheckScheme(std::string_view key, std::string_view uri) {
+    const std::size_t colon = uri.find("://");
+    if (colon == std::string_view::npos) return;
+    const std::string_view scheme = uri.substr(0, colon);
+    if (scheme != "file" && scheme != "http" && scheme != "https") {
+      Complain(key, "has the scheme " + std::string(scheme) +
+                        "; give a path or a file, http or https URI");
+    }
+  }
+
+  void CheckLimits() {
+    const core::LimitOptions& limits = config_.limits;
+    if (limits.memory_bytes < config_.http.max_body_bytes) {
+      Complain("limits.memory_bytes",
+               "is " + std::to_string(limits.memory_bytes) + " bytes, below max_body_size (" +
+                   std::to_string(config_.http.max_body_bytes) +
+                   "), so that no such body could be taken; raise it or lower max_body_size");
+    }
+  }
+
+  void CheckShutdown() {
+    const core::ShutdownOptions& shutdown = config_.shutdown;
+    if (shutdown.not_ready_delay >= shutdown.deadline) {
+      Complain("shutdown.not_ready_delay",
+               "is " + Ms(shutdown.not_ready_delay) + ", not below shutdown.deadline (" +
+                   Ms(shutdown.deadline) +
+                   "), so that nothing could be drained; lower it or raise the deadline");
+    }
+  }
+
+  void CheckKafka() {
+    const core::KafkaOptions& kafka = config_.output.kafka;
+    if (!NamesBrokers(kafka)) {
+      Complain("kafka.conf",
+               "has no metadata.broker.list; name the brokers as host:port,host:port, or set "
+               "output: files");
+    }
+    CheckMessageTimeout(kafka);
+    if (kafka.flush_timeout > config_.shutdown.deadline) {
+      Complain("kafka.flush_timeout",
+               "is " + Ms(kafka.flush_timeout) + ", above shutdown.deadline (" +
+                   Ms(config_.shutdown.deadline) + "); lower it or raise the deadline");
+    }
+  }
+
+  // A record that is given up after the answer would be reported as failed and delivered all the
+  // same.
+  void CheckMessageTimeout(const core::KafkaOptions& kafka) {
+    std::int64_t timeout_ms = kDefaultMessageTimeoutMs;
+    std::string key(kMessageTimeout);
+    std::string place;
+    const std::array<std::pair<std::string_view, const core::StringPairs*>, 4> maps = {{
+        {"kafka.conf", &kafka.conf},
+        {"kafka.topic_conf", &kafka.topic_conf},
+        {"kafka.guaranteed.conf", &kafka.guaranteed_conf},
+        {"kafka.guaranteed.topic_conf", &kafka.guaranteed_topic_conf},
+    }};
+    for (const auto& [map_name, pairs] : maps) {  // later ones win
+      for (const auto& [name, value] : *pairs) {
+        if (name != kMessageTimeout && name != kDeliveryTimeoutAlias) continue;
+        std::int64_t number = 0;
+        if (std::from_chars(value.data(), value.data() + value.size(), number).ec != std::errc())
+          continue;
+        timeout_ms = number;
+        key = std::string(map_name) + '.' + name;
+        place = PlaceOf(std::string(map_name) + ' ' + name);
+      }
+    }
+    const milliseconds answer = config_.limits.delivery_timeout;
+    if (timeout_ms > 0 && milliseconds(timeout_ms) < answer) return;
+    const std::string told =
+        timeout_ms == 0 ? "is 0 (never)" : "is " + std::to_string(timeout_ms) + " ms";
+    if (place.empty()) {
+      Complain("limits.delivery_timeout",
+               "is " + Ms(answer) + ", not above " + std::string(kMessageTimeout) +
+                   " of the guaranteed producer (" + std::to_string(timeout_ms) +
+                   " ms by default), so that an event could be delivered after its 503; " +
+                   "raise it, or lower kafka.guaranteed.conf." + std::string(kMessageTimeout));
+      return;
+    }
+    reading_.problems.push_back(
+        {place, key,
+         told + ", not below limits.delivery_timeout (" + Ms(answer) +
+             "), so that an event could be delivered after its 503; lower it or raise " +
+             "limits.delivery_timeout"});
+  }
+
+  ConfigReading& reading_;
+  const core::Config& config_;
+};
+
+}  // namespace
+
+bool NamesBrokers(const core::KafkaOptions& options) {
+  for (const core::StringPairs* pairs : {&options.conf, &options.guaranteed_conf}) {
+    for (const auto& [name, value] : *pairs) {
+      if ((name == "metadata.broker.list" || name == "bootstrap.servers") && !value.empty())
+        return true;
+    }
+  }
+  return false;
+}
+
+void CheckConfig(ConfigReading& reading) { Checker(reading).Run(); }
+
+std::vector<ConfigProblem> ProblemsForServing(const ConfigReading& reading) {
+  std::vector<ConfigProblem> problems;
+  const std::string& uri = reading.config.streams.config_uri;
+  if (uri.starts_with("http://") || uri.starts_with("https://")) {
+    const auto place = reading.places.find("stream_config_uri");
+    problems.push_back(
+        {place == reading.places.end() ? "" : place->second, "stream_config_uri",
+         "is an http(s) URI; remote stream configuration is not built yet, so save that document "
+         "to a file and name the file"});
+  }
+  return problems;
+}
+
+}  // namespace sluice::daemon

@@ -1,0 +1,253 @@
+#include "daemon/config_table.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sluice::daemon {
+namespace {
+
+using core::Config;
+using core::EnrichmentOptions;
+using core::HttpOptions;
+using core::KafkaOptions;
+using core::LimitOptions;
+using core::LogOptions;
+using core::MetricOptions;
+using core::OutputOptions;
+using core::SchemaOptions;
+using core::ShutdownOptions;
+using core::StreamOptions;
+
+// In<&Config::http, &HttpOptions::port> is a function that returns config.http.port.
+template <auto... Path>
+auto& In(Config& config) {
+  return (config.*....*Path);
+}
+template <auto Field>
+constexpr auto kHttp = &In<&Config::http, Field>;
+template <auto Field>
+constexpr auto kLimits = &In<&Config::limits, Field>;
+template <auto Field>
+constexpr auto kSchemas = &In<&Config::schemas, Field>;
+template <auto Field>
+constexpr auto kStreams = &In<&Config::streams, Field>;
+template <auto Field>
+constexpr auto kEnrichment = &In<&Config::enrichment, Field>;
+template <auto Field>
+constexpr auto kOutput = &In<&Config::output, Field>;
+template <auto Field>
+constexpr auto kKafka = &In<&Config::output, &OutputOptions::kafka, Field>;
+template <auto Field>
+constexpr auto kShutdown = &In<&Config::shutdown, Field>;
+
+constexpr std::int64_t kSecond = 1000;
+constexpr std::int64_t kHour = 3600 * kSecond;
+constexpr std::int64_t kMaxPort = 65535;
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kMiB = 1024 * kKiB;
+constexpr std::int64_t kGiB = 1024 * kMiB;
+// The second word of always | missing | never.
+constexpr std::int64_t kFromMissing = static_cast<std::int64_t>(core::WhenToSet::kMissing);
+
+// clang-format off
+const auto kKeys = std::to_array<ConfigKey>({
+    {"service_name", &In<&Config::service_name>,
+     "Name of this instance in logs, in metrics and at /_info.", 0, 0, Notation::kPlain, "sluice-main"},
+    {"user_agent", &In<&Config::user_agent>,
+     "How this instance names itself to schema hosts, in Kafka's client.id and as emitter of error events.",
+     0, 0, Notation::kPlain, "sluice-main-production"},
+    {"port", kHttp<&HttpOptions::port>,
+     "Port for events; 0 binds a free one, which the ready line tells.", 0, kMaxPort},
+    {"interface", kHttp<&HttpOptions::interface>,
+     "Address for events. In a service file the default is 0.0.0.0.", 0, 0, Notation::kPlain, "0.0.0.0"},
+    {"io_threads", kHttp<&HttpOptions::io_threads>,
+     "Threads that serve connections; 0: one for each core.", 0, 1024},
+    {"event_paths", kHttp<&HttpOptions::event_paths>,
+     "Paths that take POSTs of events; the first is the main one, further ones are aliases of it."},
+    {"cors", kHttp<&HttpOptions::cors>,
+     "Value of access-control-allow-origin; false: no CORS headers at all.", 0, 0, Notation::kPlain, "false"},
+    {"csp", kHttp<&HttpOptions::csp>,
+     "Value of content-security-policy; false: neither this nor the other security headers."},
+    {"compression_level", kHttp<&HttpOptions::compression_level>,
+     "Compression of answers above 1 kB for clients that accept it; 0: never.", 0, 9},
+    {"max_body_size", kHttp<&HttpOptions::max_body_bytes>,
+     "Largest request body, checked before and after decompression. In a service file the default is 100kb.",
+     1, 2 * kGiB - 1, Notation::kBytes},
+    {"home_page", kHttp<&HttpOptions::home_page>,
+     "Where /_info/home redirects to; empty: 404."},
+    {"trusted_proxies", kHttp<&HttpOptions::trusted_proxies>,
+     "Networks (CIDR) of proxies whose x-client-ip and x-forwarded-for are believed.",
+     0, 0, Notation::kPlain, "[10.0.0.0/8, 127.0.0.1/32]"},
+    {"schema_uri_query_param", kHttp<&HttpOptions::schema_uri_query_param>,
+     "Query parameter that gives the schema URI of events without one; false: none."},
+    {"stream_query_param", kHttp<&HttpOptions::stream_query_param>,
+     "Query parameter that gives the stream of events without one; false: none."},
+    {"test_events", &In<&Config::test_events>,
+     "Events that GET /v1/_test/events processes as if they had been posted; without any it is 404.",
+     0, 0, Notation::kJsonTexts, "[{$schema: /test/event/1.0.0, meta: {stream: sluice-main.test.event}}]"},
+    {"admin.port", &In<&Config::http, &HttpOptions::admin_port>,
+     "Port for /metrics, /healthz and /readyz; 0 binds a free one. A service file's metrics.port means this.",
+     0, kMaxPort},
+    {"admin.interface", kHttp<&HttpOptions::admin_interface>,
+     "Address for metrics and health. In a service file the default is 0.0.0.0.", 0, 0, Notation::kPlain, "0.0.0.0"},
+
+    {"limits.max_connections", kLimits<&LimitOptions::max_connections>,
+     "Connections at one time; further ones are closed at once.", 1, 10'000'000},
+    {"limits.max_in_flight_requests", kLimits<&LimitOptions::max_in_flight_requests>,
+     "Requests at one time that wait for validation or delivery; further ones get 503.", 1, 10'000'000},
+    {"limits.memory_bytes", kLimits<&LimitOptions::memory_bytes>,
+     "Budget for bodies, their parse tables and records in flight; requests above it get 503.",
+     kMiB, 1024 * kGiB, Notation::kBytes},
+    {"limits.max_header_bytes", kLimits<&LimitOptions::max_header_bytes>,
+     "Largest request head.", kKiB, kMiB, Notation::kBytes},
+    {"limits.max_depth", kLimits<&LimitOptions::max_depth>,
+     "Deepest nesting of a body.", 1, 100'000},
+    {"limits.drain_bytes", kLimits<&LimitOptions::drain_bytes>,
+     "How much of a body that is too large is read and thrown away, so that its sender sees the 413.",
+     0, kGiB, Notation::kBytes},
+    {"limits.header_timeout", kLimits<&LimitOptions::header_timeout>,
+     "Longest time between the first and the last byte of a request head.", 10, kHour},
+    {"limits.body_timeout", kLimits<&LimitOptions::body_timeout>,
+     "Longest time for a request body.", 10, kHour},
+    {"limits.idle_timeout", kLimits<&LimitOptions::idle_timeout>,
+     "How long a connection may wait for its next request. Above the balancer's own, or it sees resets.",
+     10, 24 * kHour},
+    {"limits.write_timeout", kLimits<&LimitOptions::write_timeout>,
+     "Longest time for a client to take its answer.", 10, kHour},
+    {"limits.delivery_timeout", kLimits<&LimitOptions::delivery_timeout>,
+     "From admission to the answer; then 503. Above message.timeout.ms of the guaranteed Kafka producer.",
+     10, kHour},
+
+    {"schema_base_uris", kSchemas<&SchemaOptions::base_uris>,
+     "Where schemas are looked for, in order: folders, file:// or http(s):// URIs. At least one.",
+     0, 0, Notation::kPlain, "[file:///srv/schemas/primary/jsonschema, file:///srv/schemas/secondary/jsonschema]"},
+    {"schema_uri_field", kSchemas<&SchemaOptions::uri_fields>,
+     "Field, or list of fields, that names an event's schema; the first that is present counts."},
+    {"schema_file_extension", kSchemas<&SchemaOptions::file_extension>,
+     "Put behind schema URIs that have no extension, for example .yaml."},
+    {"schema_precache_uris", kSchemas<&SchemaOptions::precache_uris>,
+     "Schema URIs that are loaded at start; one that cannot be loaded is a warning.",
+     0, 0, Notation::kPlain, "[/error/1.0.0, /test/event/1.0.0]"},
+    {"schema_precache_all", kSchemas<&SchemaOptions::precache_all>,
+     "Whether all schemas of local base URIs are loaded at start."},
+    {"allow_absolute_schema_uris", kSchemas<&SchemaOptions::allow_absolute_uris>,
+     "Whether events may name schemas with a whole URL, which is then fetched."},
+    {"schema_formats", kSchemas<&SchemaOptions::full_formats>,
+     "How strictly `format` is checked: fast as the original does, full as the drafts say.",
+     0, 0, Notation::kFormatMode},
+    {"schema_fetch_timeout", kSchemas<&SchemaOptions::fetch_timeout>,
+     "Longest time for one schema from an http(s) base URI.", 10, kHour},
+    {"schema_negative_ttl", kSchemas<&SchemaOptions::negative_ttl>,
+     "How long a schema that could not be loaded is not tried again, give or take a quarter.", 0, 24 * kHour},
+    {"schema_max_unknown_per_minute", kSchemas<&SchemaOptions::max_unknown_per_minute>,
+     "Loads of schema URIs never seen before, a minute; what is above fails at once as retryable.", 1, 1'000'000},
+
+    {"stream_field", kStreams<&StreamOptions::stream_field>,
+     "Field that names an event's stream; empty: the stream is made of the schema URI."},
+    {"dt_field", kStreams<&StreamOptions::dt_field>,
+     "Field with the event's time, which becomes the record's timestamp."},
+    {"id_field", kStreams<&StreamOptions::id_field>,
+     "Field with the event's id."},
+    {"topic_prefix", kStreams<&StreamOptions::topic_prefix>,
+     "Put before the stream's name to make the topic, except for eventlogging_ streams.",
+     0, 0, Notation::kPlain, "eqiad."},
+    {"stream_config_uri", kStreams<&StreamOptions::config_uri>,
+     "File (path or file:// URI) that says which streams there are and which schema each takes; empty: any "
+     "schema may go to any stream. An http(s) URI is read but cannot be served from yet.",
+     0, 0, Notation::kPlain, "/etc/sluice/streams.yaml"},
+    {"stream_config_object_path", kStreams<&StreamOptions::config_object_path>,
+     "Where in that document the streams are, for example streams; empty: it is the document itself.",
+     0, 0, Notation::kPlain, "streams"},
+    {"stream_config_ttl", kStreams<&StreamOptions::config_ttl_seconds>,
+     "Seconds after which the stream configuration is read again; 0: never.", 0, 86400},
+    {"stream_config_retries", kStreams<&StreamOptions::config_retries>,
+     "How often a failed read of a remote stream configuration is repeated.", 0, 100},
+    {"stream_config_uri_options.headers", kStreams<&StreamOptions::config_headers>,
+     "Headers of requests for a remote stream configuration.", 0, 0, Notation::kSecretPairs},
+
+    {"enrichment.meta_dt", kEnrichment<&EnrichmentOptions::meta_dt>,
+     "When the receive time is put into the field of dt_field."},
+    {"enrichment.meta_id", kEnrichment<&EnrichmentOptions::meta_id>,
+     "When a new UUID is put into the field of id_field.", kFromMissing},
+    {"enrichment.client_ip", kEnrichment<&EnrichmentOptions::client_ip>,
+     "Whether http.client_ip is set where the schema declares it."},
+    {"enrichment.request_headers", kEnrichment<&EnrichmentOptions::request_headers>,
+     "Fields that are filled from request headers ({field: header}) for streams that do not say themselves."},
+    {"error_stream", kEnrichment<&EnrichmentOptions::error_stream>,
+     "Stream that gets an error event for each invalid event; empty: none.",
+     0, 0, Notation::kPlain, "sluice-main.error.validation"},
+
+    {"output", kOutput<&OutputOptions::kind>,
+     "Where events go: Kafka, one file for each topic under data_dir, or nowhere (for measuring). The default is "
+     "kafka if kafka.conf names brokers.", 0, 2, Notation::kPlain, "kafka"},
+    {"data_dir", kOutput<&OutputOptions::data_dir>,
+     "Folder for what this instance writes: topics/<topic>.ndjson with output: files.",
+     0, 0, Notation::kPlain, "/var/lib/sluice"},
+    {"files.fsync", kOutput<&OutputOptions::fsync>,
+     "Whether files are flushed to disk before events are acknowledged (once for each batch)."},
+    {"kafka.conf", kKafka<&KafkaOptions::conf>,
+     "Settings of both producers, as librdkafka names them.", 0, 0, Notation::kKafkaConf,
+     "{metadata.broker.list: \"kafka1:9092,kafka2:9092\", compression.codec: snappy, statistics.interval.ms: 10000}"},
+    {"kafka.topic_conf", kKafka<&KafkaOptions::topic_conf>,
+     "Topic settings of both producers, as librdkafka names them.", 0, 0, Notation::kKafkaConf},
+    {"kafka.guaranteed.conf", kKafka<&KafkaOptions::guaranteed_conf>,
+     "Over kafka.conf for the producer whose delivery reports are waited for.", 0, 0, Notation::kKafkaConf,
+     "{queue.buffering.max.ms: 10}"},
+    {"kafka.guaranteed.topic_conf", kKafka<&KafkaOptions::guaranteed_topic_conf>,
+     "Over kafka.topic_conf for the same.", 0, 0, Notation::kKafkaConf},
+    {"kafka.hasty.conf", kKafka<&KafkaOptions::hasty_conf>,
+     "Over kafka.conf for the producer of events posted with ?hasty=true.", 0, 0, Notation::kKafkaConf,
+     "{queue.buffering.max.ms: 1000}"},
+    {"kafka.hasty.topic_conf", kKafka<&KafkaOptions::hasty_topic_conf>,
+     "Over kafka.topic_conf for the same.", 0, 0, Notation::kKafkaConf},
+    {"kafka.flush_timeout", kKafka<&KafkaOptions::flush_timeout>,
+     "Longest time at shutdown for records that are still queued. Within shutdown.deadline.", 0, kHour},
+
+    {"metrics.eventgate_names", &In<&Config::metrics, &MetricOptions::eventgate_names>,
+     "Whether the original's metric names (eventgate_*, express_router_*) are kept beside sluice_*."},
+    {"metrics.max_label_values", &In<&Config::metrics, &MetricOptions::max_label_values>,
+     "Pairs of stream and schema with metrics of their own; further ones share the label _other.", 1, 1'000'000},
+    {"logging.level", &In<&Config::log, &LogOptions::level>,
+     "Least level that is written."},
+    {"logging.format", &In<&Config::log, &LogOptions::format>,
+     "One JSON object a line, alone or with journald's priority before it."},
+    {"logging.per_kind_per_second", &In<&Config::log, &LogOptions::per_kind_per_second>,
+     "Log lines of one kind a second; what is above is counted in the next one.", 1, 1'000'000},
+    {"shutdown.not_ready_delay", kShutdown<&ShutdownOptions::not_ready_delay>,
+     "How long to go on serving after SIGTERM while /readyz says no, so that balancers notice.", 0, kHour},
+    {"shutdown.deadline", kShutdown<&ShutdownOptions::deadline>,
+     "Longest time from SIGTERM to the end, flush included. Below the supervisor's own (systemd: 90 s).",
+     100, kHour},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const ConfigKey> ConfigKeys() { return kKeys; }
+
+const ConfigKey* FindKey(std::string_view name) {
+  const auto found = std::find_if(kKeys.begin(), kKeys.end(),
+                                  [&](const ConfigKey& key) { return key.name == name; });
+  return found == kKeys.end() ? nullptr : &*found;
+}
+
+const ConfigKey* FindKeyOfEntry(std::string_view name, std::string_view& entry) {
+  for (const ConfigKey& key : kKeys) {
+    if (!std::holds_alternative<Member<core::StringPairs>>(key.target)) continue;
+    if (name.size() <= key.name.size() + 1 || !name.starts_with(key.name) ||
+        name[key.name.size()] != '.')
+      continue;
+    entry = name.substr(key.name.size() + 1);
+    return &key;
+  }
+  return nullptr;
+}
+
+bool IsSection(std::string_view name) {
+  return std::any_of(kKeys.begin(), kKeys.end(), [&](const ConfigKey& key) {
+    return key.name.size() > name.size() && key.name.starts_with(name) &&
+           key.name[name.size()] == '.';
+  });
+}
+
+}  // namespace sluice::daemon
