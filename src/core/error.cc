@@ -4,28 +4,50 @@ namespace sluice::core {
 
 std::string_view ToString(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kMalformedBody: return "malformed_body";
-    case ErrorCode::kBodyTooLarge: return "body_too_large";
-    case ErrorCode::kUnsupportedMediaType: return "unsupported_media_type";
-    case ErrorCode::kMissingSchemaUri: return "missing_schema_uri";
-    case ErrorCode::kSchemaUriNotAllowed: return "schema_uri_not_allowed";
-    case ErrorCode::kSchemaNotFound: return "schema_not_found";
-    case ErrorCode::kSchemaUnavailable: return "schema_unavailable";
-    case ErrorCode::kSchemaUnusable: return "schema_unusable";
-    case ErrorCode::kStreamMissing: return "stream_missing";
-    case ErrorCode::kStreamNotConfigured: return "stream_not_configured";
-    case ErrorCode::kStreamSchemaMismatch: return "stream_schema_mismatch";
-    case ErrorCode::kStreamConfigUnavailable: return "stream_config_unavailable";
-    case ErrorCode::kValidationFailed: return "validation_failed";
-    case ErrorCode::kMessageKeyMissing: return "message_key_missing";
-    case ErrorCode::kRecordTooLarge: return "record_too_large";
-    case ErrorCode::kTopicUnknown: return "topic_unknown";
-    case ErrorCode::kQueueFull: return "queue_full";
-    case ErrorCode::kDeliveryTimeout: return "delivery_timeout";
-    case ErrorCode::kDeliveryFailed: return "delivery_failed";
-    case ErrorCode::kOverloaded: return "overloaded";
-    case ErrorCode::kShuttingDown: return "shutting_down";
-    case ErrorCode::kInternal: return "internal";
+    case ErrorCode::kMalformedBody:
+      return "malformed_body";
+    case ErrorCode::kBodyTooLarge:
+      return "body_too_large";
+    case ErrorCode::kUnsupportedMediaType:
+      return "unsupported_media_type";
+    case ErrorCode::kMissingSchemaUri:
+      return "missing_schema_uri";
+    case ErrorCode::kSchemaUriNotAllowed:
+      return "schema_uri_not_allowed";
+    case ErrorCode::kSchemaNotFound:
+      return "schema_not_found";
+    case ErrorCode::kSchemaUnavailable:
+      return "schema_unavailable";
+    case ErrorCode::kSchemaUnusable:
+      return "schema_unusable";
+    case ErrorCode::kStreamMissing:
+      return "stream_missing";
+    case ErrorCode::kStreamNotConfigured:
+      return "stream_not_configured";
+    case ErrorCode::kStreamSchemaMismatch:
+      return "stream_schema_mismatch";
+    case ErrorCode::kStreamConfigUnavailable:
+      return "stream_config_unavailable";
+    case ErrorCode::kValidationFailed:
+      return "validation_failed";
+    case ErrorCode::kMessageKeyMissing:
+      return "message_key_missing";
+    case ErrorCode::kRecordTooLarge:
+      return "record_too_large";
+    case ErrorCode::kTopicUnknown:
+      return "topic_unknown";
+    case ErrorCode::kQueueFull:
+      return "queue_full";
+    case ErrorCode::kDeliveryTimeout:
+      return "delivery_timeout";
+    case ErrorCode::kDeliveryFailed:
+      return "delivery_failed";
+    case ErrorCode::kOverloaded:
+      return "overloaded";
+    case ErrorCode::kShuttingDown:
+      return "shutting_down";
+    case ErrorCode::kInternal:
+      return "internal";
   }
   return "internal";  // not a member of the enum: memory was damaged
 }

@@ -1,14 +1,17 @@
 #pragma once
 
 #include <boost/system/result.hpp>
+#include <boost/throw_exception.hpp>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace sluice::core {
 
-// The closed set of reasons why an event, or a whole request, was not accepted. The words (ToString) are the label
-// `reason` of the metrics and the field `code` in the context of an answer; they are part of the contract.
+// The closed set of reasons why an event, or a whole request, was not accepted. The words
+// (ToString) are the label `reason` of the metrics and the field `code` in the context of an
+// answer; they are part of the contract.
 enum class ErrorCode : std::uint8_t {
   kMalformedBody,            // the body is not JSON, or cannot be decompressed
   kBodyTooLarge,             // above max_body_size, before or after decompression
@@ -38,7 +41,8 @@ inline constexpr int kErrorCodeCount = static_cast<int>(ErrorCode::kInternal) + 
 // The contract's word for `code`, for example "schema_not_found". Never empty.
 std::string_view ToString(ErrorCode code);
 
-// Whose turn it is after an error: decides the HTTP status of a request that failed with nothing else.
+// Whose turn it is after an error: decides the HTTP status of a request that failed with nothing
+// else.
 enum class Remedy : std::uint8_t {
   kFixRequest,  // the client's fault, a retry cannot help: 400 (413, 415 for the two body codes)
   kRetryLater,  // may pass: 503 with Retry-After
@@ -46,7 +50,8 @@ enum class Remedy : std::uint8_t {
 };
 Remedy RemedyOf(ErrorCode code);
 
-// An error of an operation: the code decides what happens, the message is for a person and names what to change.
+// An error of an operation: the code decides what happens, the message is for a person and names
+// what to change.
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
@@ -55,12 +60,9 @@ struct Error {
 template <class T>
 using Result = boost::system::result<T, Error>;
 
-}  // namespace sluice::core
-
-// boost::result asks for this when value() is called on an error; we never do on the data path.
-namespace boost::system {
-[[noreturn]] BOOST_NORETURN inline void throw_exception_from_error(
-    const sluice::core::Error& error, const boost::source_location& where) {
+// What result::value() calls on an error, found by its argument; the data path asks has_value() first.
+[[noreturn]] inline void throw_exception_from_error(const Error& error, const boost::source_location& where) {
   boost::throw_with_location(std::runtime_error(error.message), where);
 }
-}  // namespace boost::system
+
+}  // namespace sluice::core

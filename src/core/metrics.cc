@@ -105,6 +105,11 @@ struct Metrics::Families {
       failures_by_code[static_cast<std::size_t>(i)] =
           &failures->Add({{"reason", std::string(ToString(static_cast<ErrorCode>(i)))}});
     }
+    replaced_utf8 = &prometheus::BuildCounter()
+                         .Name("sluice_utf8_replaced_total")
+                         .Help("Ill-formed UTF-8 sequences in bodies that were read as U+FFFD")
+                         .Register(registry)
+                         .Add({});
     prometheus::BuildGauge()
         .Name("sluice_build_info")
         .Help("Always 1; the labels tell the build")
@@ -135,6 +140,8 @@ struct Metrics::Families {
   RouteCounters MakeRoute(Pair pair) {
     RouteCounters counters;
     const std::string stream(pair.stream);
+    counters.stream = stream;
+    counters.schema_uri = pair.schema_uri;
     if (produced != nullptr) {
       counters.events_produced =
           &produced->Add({{"stream", stream}, {"schema_uri", std::string(pair.schema_uri)}});
@@ -149,6 +156,7 @@ struct Metrics::Families {
 
   const MetricOptions options;
   const std::string service_name;
+  prometheus::Counter* replaced_utf8 = nullptr;
   prometheus::Registry registry;
   RequestTable requests;
   ProcessMetrics process;
@@ -176,7 +184,11 @@ RouteCounters& Metrics::Route(std::string_view stream, std::string_view schema_u
   std::string key = Families::Key(pair);
   const auto found = families_->routes.find(key);
   if (found != families_->routes.end()) return found->second;
-  return families_->routes.emplace(std::move(key), families_->MakeRoute(pair)).first->second;
+  RouteCounters& route =
+      families_->routes.emplace(std::move(key), families_->MakeRoute(pair)).first->second;
+  route.stream = pair.stream;
+  route.schema_uri = pair.schema_uri;
+  return route;
 }
 
 void Metrics::CountFailure(std::string_view stream, std::string_view schema_uri, bool known,
@@ -190,6 +202,10 @@ void Metrics::CountFailure(std::string_view stream, std::string_view schema_uri,
              {"schema_uri", std::string(pair.schema_uri)},
              {"error_type", std::string(EventgateErrorType(code))}})
       .Increment();
+}
+
+void Metrics::CountReplacedUtf8(std::uint64_t n) {
+  families_->replaced_utf8->Increment(static_cast<double>(n));
 }
 
 void Metrics::CountRequest(std::string_view path, std::string_view method, int status,

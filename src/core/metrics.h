@@ -29,6 +29,8 @@ inline constexpr int kDispositionCount = 4;
 
 // The counters of one (stream, schema URI) pair, resolved once per route and kept for the life of the process.
 struct RouteCounters {
+  std::string stream;      // the label values, capped
+  std::string schema_uri;
   prometheus::Counter* events_produced = nullptr;          // eventgate_events_produced_total, null if dropped
   std::array<prometheus::Counter*, kDispositionCount> events{};  // sluice_events_total{stream,outcome}
 };
@@ -53,6 +55,9 @@ class Metrics {
 
   // eventgate_validation_errors_total, for any failed event; labels capped as in Route. For the slow path.
   void CountFailure(std::string_view stream, std::string_view schema_uri, bool known, ErrorCode code);
+
+  // Ill-formed UTF-8 sequences that were replaced in accepted bodies (sluice_utf8_replaced_total).
+  void CountReplacedUtf8(std::uint64_t n);
 
   // The conservation account of events, and of records handed to the producer.
   void EventsReceived(std::uint64_t n) { received_.fetch_add(n, std::memory_order_relaxed); }

@@ -1,22 +1,23 @@
 #pragma once
 
-#include <functional>
+#include <chrono>
 #include <memory>
 
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/metrics.h"
 #include "intake/ingest.h"
+#include "intake/ingest_handler.h"
 #include "produce/producer.h"
 #include "registry/schema_registry.h"
 #include "streams/stream_registry.h"
 
 namespace sluice::intake {
 
-// From bytes to outcomes: parses, completes, routes, validates and produces the events of a
-// request, and composes its answer. Knows no HTTP. One per I/O thread and used only there; whatever
-// happens elsewhere (schema loads, delivery reports) comes back through `post`.
-class EventPipeline {
+// From bytes to outcomes: parses, completes, routes, validates and produces the events of a request, and composes its
+// answer. Knows no HTTP. One per I/O thread and used only there; what happens elsewhere (schema loads, delivery
+// reports) comes back through `post`.
+class EventPipeline final : public IngestHandler {
  public:
   struct Parts {  // all outlive the pipeline
     const core::Config& config;
@@ -25,22 +26,21 @@ class EventPipeline {
     produce::Producer& producer;
     core::Metrics& metrics;
     const core::Clock& clock;
-    std::function<void(std::function<void()>)>
-        post;  // runs a task on the I/O thread, callable from any
+    PostFunction post;
   };
 
   explicit EventPipeline(Parts parts);
-  ~EventPipeline();
+  ~EventPipeline() override;
 
-  // Answers through `sink`, which is kept until then. What the request views may go when this
-  // returns.
-  void Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink);
+  // Answers through `sink`, which is kept until then.
+  void Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink) override;
 
-  // Requests that wait for schemas or delivery reports.
-  std::size_t waiting() const;
+  // Answers requests that waited longer than limits.delivery_timeout with what is known by then.
+  void Tick(std::chrono::steady_clock::time_point now) override;
+
+  class Impl;
 
  private:
-  struct Impl;
   std::shared_ptr<Impl> impl_;
 };
 

@@ -14,9 +14,8 @@ std::uint32_t Document::Count(const Node* n) {
   return n->kind() == Kind::kObject ? count / 2 : count;
 }
 
-const Node* Document::Find(const Node* object, std::string_view key) const {
+const Node* Document::Find(const Node* object, std::string_view key, std::uint32_t hash) const {
   if (object->kind() != Kind::kObject) return nullptr;
-  const std::uint32_t hash = HashKey(key);
   const Node* end = object + object->nodes();
   for (const Node* k = object + 1; k < end;) {
     const Node* value = k + 1;
@@ -37,6 +36,7 @@ std::uint32_t Document::AddDecoded(std::string_view text) {
 void Document::Clear() {
   body = {};
   has_superseded = false;
+  has_blanks = false;
   added.clear();
   decoded.clear();
 }

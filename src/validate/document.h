@@ -82,6 +82,7 @@ class Document {
   std::vector<Node>
       nodes;  // nodes[0] is the root; those behind the root's own are left from earlier texts
   bool has_superseded = false;  // some key is kSuperseded
+  bool has_blanks = false;      // some blank stands between tokens (outside strings)
   std::string added;            // texts of enrichment and defaults; only ever appended to
   std::string decoded;  // decoded strings with escapes, each with its length (4 bytes) before it
 
@@ -112,7 +113,8 @@ class Document {
   static std::uint32_t Count(const Node* n);
 
   // The value of the member `key` of an object, or null; the last one of duplicates. Linear.
-  const Node* Find(const Node* object, std::string_view key) const;
+  const Node* Find(const Node* object, std::string_view key) const { return Find(object, key, HashKey(key)); }
+  const Node* Find(const Node* object, std::string_view key, std::uint32_t hash) const;
 
   // Appends `text` to `decoded` and returns where, for Node::inside of an escaped string.
   std::uint32_t AddDecoded(std::string_view text);

@@ -101,4 +101,20 @@ std::size_t DecodeJsonString(std::string_view s, std::string& out) {
   return std::string_view::npos;
 }
 
+void AppendWithoutBlanks(std::string_view json, std::string& out) {
+  std::size_t i = 0;
+  while (i < json.size()) {
+    const char c = json[i];
+    if (c == '"') {
+      std::size_t end = i + 1;
+      while (json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+      out.append(json.substr(i, end + 1 - i));
+      i = end + 1;
+      continue;
+    }
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') out.push_back(c);
+    ++i;
+  }
+}
+
 }  // namespace sluice::validate

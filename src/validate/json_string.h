@@ -11,4 +11,7 @@ namespace sluice::validate {
 // or npos.
 std::size_t DecodeJsonString(std::string_view content, std::string& out);
 
+// Appends a well-formed JSON text without the blanks between its tokens.
+void AppendWithoutBlanks(std::string_view json, std::string& out);
+
 }  // namespace sluice::validate

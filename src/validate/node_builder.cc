@@ -28,12 +28,14 @@ NodeBuilder::Outcome NodeBuilder::Build(std::string_view text, const std::uint32
   document_ = &document;
   node_ = document.nodes.data();
   outcome_ = {};
+  gaps_ = 0;
   const void* backslash = std::memchr(text.data(), '\\', text.size());
   next_backslash_ = backslash ? static_cast<const char*>(backslash) - text.data() : text.size();
   if (frames_.size() < static_cast<std::size_t>(max_depth) + 1) frames_.resize(max_depth + 1);
 
   bool ok = Value();
   while (ok && depth_ > 0) ok = AfterValue();
+  document.has_blanks = gaps_ != 0;
   if (ok && next_ != end_) Fail(Problem::kTrailingText, *next_);
   return outcome_;
 }
@@ -79,13 +81,16 @@ bool NodeBuilder::Open(std::uint32_t begin, Kind kind) {
   const char closing = kind == Kind::kObject ? '}' : ']';
   if (next_ == end_) return Fail(Problem::kUnexpectedEnd, text_.size());
   if (text_[*next_] == closing) {
+    gaps_ |= (begin + 1) ^ *next_;
     node_->end = *next_++ + 1;
+    gaps_ |= node_->end ^ *next_;
     node_->inside = 0;
     ++node_;
     return true;
   }
   if (depth_ == max_depth_) return Fail(Problem::kTooDeep, begin);
   Frame& frame = frames_[++depth_];
+  gaps_ |= (begin + 1) ^ *next_;
   frame.node = static_cast<std::uint32_t>(node_ - document_->nodes.data());
   frame.count = 1;
   ++node_;
@@ -104,6 +109,7 @@ bool NodeBuilder::Key() {
   NoteKey(frames_[depth_], *key);
   if (next_ == end_) return Fail(Problem::kUnexpectedEnd, text_.size());
   if (text_[*next_] != ':') return Fail(Problem::kUnexpectedCharacter, *next_);
+  gaps_ |= (*next_ + 1) ^ next_[1];
   ++next_;
   return Value();
 }
@@ -114,6 +120,7 @@ bool NodeBuilder::AfterValue() {
   Frame& frame = frames_[depth_];
   const bool in_object = document_->nodes[frame.node].kind() == Kind::kObject;
   const char c = text_[at];
+  if (depth_ > 1 || c == ',') gaps_ |= (at + 1) ^ *next_;  // what follows the root is nobody's
   if (c == ',') {
     ++frame.count;
     return in_object ? Key() : Value();
@@ -138,6 +145,7 @@ void NodeBuilder::Close(std::uint32_t end) {
 bool NodeBuilder::String(std::uint32_t begin, Kind kind, std::uint32_t extra_flags) {
   std::uint32_t end = *next_;  // at the last one: the text's size
   while (IsBlank(text_[end - 1])) --end;
+  gaps_ |= end ^ *next_;
   if (end - 1 == begin || text_[end - 1] != '"') return Fail(Problem::kUnclosedString, begin);
   node_->begin = begin;
   node_->end = end;
@@ -175,6 +183,7 @@ bool NodeBuilder::Literal(std::uint32_t begin, std::string_view word, Kind kind)
   }
   node_->begin = begin;
   node_->end = begin + static_cast<std::uint32_t>(word.size());
+  gaps_ |= node_->end ^ *next_;
   node_->bits = static_cast<std::uint32_t>(kind);
   ++node_;
   return true;
@@ -216,6 +225,7 @@ bool NodeBuilder::NumberNode(std::uint32_t begin) {
   }
   node_->begin = begin;
   node_->end = stop;
+  gaps_ |= stop ^ *next_;
   node_->bits = static_cast<std::uint32_t>(Kind::kNumber) | flags;
   ++node_;
   return true;

@@ -7,6 +7,7 @@
 
 #include "support/padded.h"
 #include "validate/editable_event.h"
+#include "validate/json_string.h"
 
 namespace sluice::validate {
 namespace {
@@ -130,6 +131,22 @@ TEST_CASE("Reader: asks before it fills tables") {
   REQUIRE_FALSE(p.result.has_value());
   CHECK(p.result.error().code == core::ErrorCode::kOverloaded);
   CHECK(asked == 7 * 20);
+}
+
+TEST_CASE("Reader: blanks between tokens are noticed, blanks in strings are not") {
+  CHECK_FALSE(Parsed(R"({"a b":[1,-2.5,"x y",true,null,{},[]],"c":{"d":"\" "}})" "\n").document.has_blanks);
+  for (const std::string text : {"{ }", "[ ]", "[1 ]", "[ 1]", "[1, 2]", "[1 ,2]", "[true ]", "[\"a\" ]", "{\"a\": 1}",
+                                 "{\"a\" :1}", "{ \"a\":1}", "{\"a\":1 }", "{\"a\":{} }", "[[] ]", "[1,\n2]"}) {
+    CAPTURE(text);
+    Parsed p(text);
+    CHECK(p.document.has_blanks);
+    std::string compact;
+    AppendWithoutBlanks(text, compact);
+    CHECK_FALSE(Parsed(compact).document.has_blanks);
+  }
+  std::string out;
+  AppendWithoutBlanks(R"({ "a b" : "\\\" x\\" , "c":[ 1 ] })", out);
+  CHECK(out == R"({"a b":"\\\" x\\","c":[1]})");
 }
 
 TEST_CASE("Reader: duplicate keys are marked, in small and in large objects") {

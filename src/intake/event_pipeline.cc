@@ -1,0 +1,226 @@
+#include "intake/event_pipeline.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+#include "core/iso_time.h"
+#include "core/log.h"
+#include "intake/pipeline_impl.h"
+
+namespace sluice::intake {
+
+using core::ErrorCode;
+using validate::Kind;
+using validate::Node;
+
+EventPipeline::EventPipeline(Parts parts) : impl_(std::make_shared<Impl>(std::move(parts))) {}
+EventPipeline::~EventPipeline() = default;
+
+void EventPipeline::Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink) {
+  impl_->Process(std::move(request), std::move(sink));
+}
+
+void EventPipeline::Tick(std::chrono::steady_clock::time_point now) { impl_->Tick(now); }
+
+EventPipeline::Impl::Impl(Parts parts)
+    : parts_(std::move(parts)),
+      routes_(parts_.config, parts_.schemas, parts_.streams, parts_.metrics),
+      processor_(parts_.config, parts_.producer, parts_.metrics) {}
+
+void EventPipeline::Impl::Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink) {
+  thread_ = std::this_thread::get_id();
+  RefreshNow();
+  RequestFacts facts;
+  facts.headers = request.headers;
+  facts.request_id = request.request_id;
+  facts.peer_address = request.peer_address;
+  facts.peer_is_trusted = request.peer_is_trusted;
+  facts.schema_uri_default = request.schema_uri_default;
+  facts.stream_default = request.stream_default;
+  facts.now_json = now_json_;
+  auto job = std::make_unique<IngestJob>(&OnDone, this);
+  job->sink = std::move(sink);
+  job->permit = std::move(request.permit);
+  job->mode = request.mode;
+  job->request_id = request.request_id;
+  if (!Parse(request.body, request.kind, *job)) {
+    ReleaseLargeTables(request.body.size(), *job);
+    return;
+  }
+  Run(std::move(job), facts, now_ms_, nullptr);
+  SendErrorEvents();
+}
+
+void EventPipeline::Impl::RefreshNow() {
+  const auto now = parts_.clock.Now();
+  const std::int64_t ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  if (ms == now_ms_) return;
+  now_ms_ = ms;
+  now_json_ = '"' + core::FormatIsoTime(now) + '"';
+}
+
+// document_ holds the events. Everything that needs a schema happens at once, or, if some schema is not there yet, all
+// of it later: then no event of the request overtakes another.
+void EventPipeline::Impl::Run(JobPtr job, const RequestFacts& facts, std::int64_t now_ms, StoredRequest* stored) {
+  std::vector<std::string> missing;
+  Plan(facts, stored, missing);
+  if (stored == nullptr) {
+    job->events = static_cast<std::uint32_t>(inputs_.size());
+    if (!job->own_events) parts_.metrics.EventsReceived(job->events);
+    if (job->mode == produce::DeliveryMode::kHasty) Reply(*job, ReplyToHasty(job->events));
+    if (!missing.empty()) return Suspend(std::move(job), facts, now_ms, missing);
+  }
+  job->accepted.reserve(inputs_.size());
+  const std::size_t body_bytes = document_.body.size();
+  job->bytes.reserve(body_bytes + inputs_.size() * 160);
+  const RequestScope scope{document_, facts, routes_.snapshot(), now_ms, *job};
+  for (const EventInput& input : inputs_) processor_.Process(input, scope);
+  ReleaseLargeTables(body_bytes, *job);
+  Launch(std::move(job));
+}
+
+// Finds each event's route; events without one get the reason, or their schema is added to `missing`.
+void EventPipeline::Impl::Plan(const RequestFacts& facts, StoredRequest* stored, std::vector<std::string>& missing) {
+  static const core::Error kNotLoaded{ErrorCode::kInternal, "The schema was loaded and could not be found again."};
+  inputs_.clear();
+  owned_.clear();
+  routes_.Refresh();
+  std::unordered_map<std::string, bool> asked;
+  const Node* const nodes = document_.nodes.data();
+  const bool array = nodes[0].kind() == Kind::kArray;
+  const std::uint32_t end = nodes[0].nodes();
+  std::uint32_t index = 0;
+  for (std::uint32_t at = array ? 1 : 0; at < end; at += nodes[at].nodes()) {
+    EventInput input{at, index++, processor_.AddressOf(document_, nodes + at, facts), nullptr, nullptr};
+    EventAddress& address = input.address;
+    if (!address.error) input.route = routes_.Find(address.schema_uri, address.stream);
+    if (input.route != nullptr) {
+      // The route's own copies: decoded text of the document moves when the event is completed.
+      address.schema_uri = input.route->schema_uri;
+      address.stream = input.route->stream;
+    } else {
+      address.schema_uri = owned_.emplace_back(address.schema_uri);
+      address.stream = owned_.emplace_back(address.stream);
+    }
+    if (input.route == nullptr && !address.error) {
+      const std::string& uri = owned_[owned_.size() - 2];
+      if (stored == nullptr) {
+        if (asked.emplace(uri, true).second) missing.push_back(uri);
+      } else {
+        const auto found = stored->schemas.find(uri);
+        input.schema_error = found != stored->schemas.end() && found->second ? &*found->second : &kNotLoaded;
+      }
+    }
+    inputs_.push_back(std::move(input));
+  }
+}
+
+std::vector<std::string> EventPipeline::Impl::HeaderNames() const {
+  std::vector<std::string> names = {"x-client-ip", "x-forwarded-for"};
+  const auto add = [&](const core::StringPairs& fields) {
+    for (const auto& [path, header] : fields) {
+      std::string lower = header;
+      std::transform(lower.begin(), lower.end(), lower.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      names.push_back(std::move(lower));
+    }
+  };
+  add(parts_.config.enrichment.request_headers);
+  if (routes_.snapshot() != nullptr) {
+    for (const EventInput& input : inputs_) {
+      const streams::StreamSettings* settings = routes_.snapshot()->Find(input.address.stream);
+      if (settings != nullptr && settings->header_fields) add(*settings->header_fields);
+      if (names.size() > 1000) break;  // more than any configuration has; repeated by large batches
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void EventPipeline::Impl::Suspend(JobPtr job, const RequestFacts& facts, std::int64_t now_ms,
+                                  const std::vector<std::string>& missing) {
+  auto stored = std::make_shared<StoredRequest>(facts, document_.body, HeaderNames());
+  stored->now_ms = now_ms;
+  ReleaseLargeTables(document_.body.size(), *job);
+  if (job->permit && !job->permit.Charge(stored->body.size())) {
+    parts_.metrics.EventsEnded(core::Disposition::kFailed, job->events);
+    Reply(*job, ReplyToFailedRequest({ErrorCode::kOverloaded,
+                                      "no memory left to wait for a schema with this body (limits.memory_bytes)"}));
+    return;
+  }
+  stored->job = std::move(job);
+  stored->outstanding = missing.size();
+  Link(*stored->job);
+  for (const std::string& uri : missing) {
+    // The callback may come at once, or from another thread: in either case on with it in a task of its own.
+    parts_.schemas.Get(uri, [self = shared_from_this(), stored, uri](core::Result<registry::SchemaPtr> result) {
+      self->parts_.post([self, stored, uri, result = std::move(result)] { self->OnSchema(stored, uri, result); });
+    });
+  }
+}
+
+void EventPipeline::Impl::OnSchema(const std::shared_ptr<StoredRequest>& stored, const std::string& uri,
+                                   const core::Result<registry::SchemaPtr>& result) {
+  auto& entry = stored->schemas[uri];
+  if (!result.has_value()) entry = result.error();
+  if (--stored->outstanding > 0) return;
+  if (stored->job->timed_out) {
+    stored->job.reset();  // answered and counted when its time was over
+    return;
+  }
+  Unlink(*stored->job);
+  Resume(*stored);
+  SendErrorEvents();
+}
+
+void EventPipeline::Impl::Resume(StoredRequest& stored) {
+  RefreshNow();
+  // It was read once already and is read the same way again; only the memory for its tables may be gone.
+  if (!Parse(stored.text(), BodyKind::kJson, *stored.job)) {
+    if (stored.job->own_events) {
+      --own_jobs_;
+    } else {
+      parts_.metrics.EventsEnded(core::Disposition::kFailed, stored.job->events);
+    }
+    return;
+  }
+  if (stored.job->own_events && !old_error_schema_) {
+    const auto found = stored.schemas.find(std::string(kErrorSchema));
+    if (found != stored.schemas.end() && found->second && found->second->code == ErrorCode::kSchemaNotFound) {
+      old_error_schema_ = true;  // from now on; this one is sent once more
+      --own_jobs_;
+      SendErrorEvent(std::move(*stored.job->error_event));
+      return;
+    }
+  }
+  Run(std::move(stored.job), stored.facts, stored.now_ms, &stored);
+}
+
+void EventPipeline::Impl::Launch(JobPtr owned) {
+  IngestJob& job = *owned;
+  if (job.permit && !job.permit.Charge(job.bytes.size())) {
+    for (const auto& accepted : job.accepted) {
+      EventFailure failure;
+      failure.code = ErrorCode::kOverloaded;
+      failure.event_json = job.RecordOf(accepted).value;
+      failure.message = "no memory left for the records of this request (limits.memory_bytes)";
+      job.failed.push_back({accepted.event, std::move(failure)});
+    }
+    job.accepted.clear();
+  }
+  job.Reserve(static_cast<std::uint32_t>(job.accepted.size()));
+  job.launched = true;
+  Link(job);
+  owned.release();  // Finish deletes it
+  for (const auto& accepted : job.accepted) {
+    if (accepted.counters->events_produced != nullptr) accepted.counters->events_produced->Increment();
+    parts_.producer.Produce(*accepted.topic, job.mode, job.RecordOf(accepted), job.Add());
+  }
+  if (!job.accepted.empty()) parts_.producer.EndOfBatch();
+  job.Seal();
+  if (job.done_inline) Finish(job);
+}
+
+}  // namespace sluice::intake

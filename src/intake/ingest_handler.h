@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "intake/ingest.h"
+
+namespace sluice::intake {
+
+// Who takes the requests about events of one I/O thread; EventPipeline is the real one.
+class IngestHandler {
+ public:
+  virtual ~IngestHandler() = default;
+
+  // Answers through `sink` exactly once, possibly before it returns, and always on the I/O thread.
+  // What the request views may go when this returns.
+  virtual void Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink) = 0;
+
+  // Called a few times a second on the I/O thread, for deadlines.
+  virtual void Tick(std::chrono::steady_clock::time_point now) = 0;
+};
+
+// Runs a task on the I/O thread; callable from any thread. A task that comes after the thread has
+// ended is dropped.
+using PostFunction = std::function<void(std::function<void()>)>;
+
+// Makes the handler of one I/O thread. Called once for each thread before it runs.
+using IngestHandlerFactory = std::function<std::unique_ptr<IngestHandler>(PostFunction post)>;
+
+}  // namespace sluice::intake

@@ -1,0 +1,183 @@
+// The end of a job: delivery reports, deadlines, the answer, error events.
+#include <algorithm>
+#include <utility>
+
+#include "core/log.h"
+#include "intake/pipeline_impl.h"
+
+namespace sluice::intake {
+namespace {
+
+using core::Disposition;
+using core::ErrorCode;
+using produce::DeliverySlot;
+
+constexpr std::size_t kMaxOwnJobs = 1000;  // error events under way; more are dropped and logged
+
+}  // namespace
+
+// On the thread of the last delivery report. On the I/O thread that can only be inside Launch, which goes on to Finish.
+void EventPipeline::Impl::OnDone(IngestJob& job, void* impl) {
+  auto* self = static_cast<Impl*>(impl);
+  if (std::this_thread::get_id() == self->thread_) {
+    job.done_inline = true;
+    return;
+  }
+  self->parts_.post([self, &job] { self->Finish(job); });
+}
+
+void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
+  std::size_t delivered = 0;
+  for (std::uint32_t i = 0; i < job.size(); ++i) {
+    const DeliverySlot& slot = job.slot(i);
+    const auto& accepted = job.accepted[i];
+    const DeliverySlot::State state = slot.state();
+    if (state == DeliverySlot::State::kDelivered) {
+      ++delivered;
+      const Disposition how = job.mode == produce::DeliveryMode::kHasty ? Disposition::kHastilyAccepted
+                                                                       : Disposition::kAcknowledged;
+      accepted.counters->events[static_cast<int>(how)]->Increment();
+      continue;
+    }
+    EventFailure failure;
+    if (state == DeliverySlot::State::kFailed) {
+      failure.code = slot.code;
+      failure.message = slot.message;
+    } else {
+      failure.code = ErrorCode::kDeliveryTimeout;
+      failure.message = "No delivery report within " + std::to_string(parts_.config.limits.delivery_timeout.count()) +
+                        " ms (limits.delivery_timeout); the event may still be delivered.";
+    }
+    failure.event_json = job.RecordOf(accepted).value;
+    parts_.metrics.CountFailure(accepted.counters->stream, accepted.counters->schema_uri, true, failure.code);
+    accepted.counters->events[static_cast<int>(DispositionOf(failure.code))]->Increment();
+    job.failed.push_back({accepted.event, std::move(failure)});
+  }
+  CountEnds(job, delivered);
+}
+
+void EventPipeline::Impl::CountEnds(const IngestJob& job, std::size_t delivered) {
+  if (job.own_events) return;
+  std::size_t refused = 0;
+  for (const auto& failed : job.failed) refused += DispositionOf(failed.failure.code) == Disposition::kRefused ? 1 : 0;
+  const bool hasty = job.mode == produce::DeliveryMode::kHasty;
+  if (delivered > 0) {
+    parts_.metrics.EventsEnded(hasty ? Disposition::kHastilyAccepted : Disposition::kAcknowledged, delivered);
+  }
+  if (refused > 0) parts_.metrics.EventsEnded(Disposition::kRefused, refused);
+  if (job.failed.size() > refused) {
+    parts_.metrics.EventsEnded(Disposition::kFailed, job.failed.size() - refused);
+  }
+}
+
+void EventPipeline::Impl::Finish(IngestJob& job) {
+  const std::unique_ptr<IngestJob> owned(&job);
+  if (job.timed_out) return;
+  Unlink(job);
+  CollectDeliveries(job);
+  Answer(job);
+  if (!job.own_events) return;
+  --own_jobs_;
+  for (const auto& failed : job.failed) {
+    core::Log(core::LogLevel::kError, "error_event_failed", "An error event could not be produced.",
+              {{"reason", core::ToString(failed.failure.code)}, {"detail", failed.failure.message}});
+  }
+}
+
+void EventPipeline::Impl::Answer(IngestJob& job) {
+  if (!job.failed.empty() && !job.own_events && core::LogEnabled(core::LogLevel::kWarn)) {
+    const EventFailure& first = job.failed.front().failure;
+    core::Log(core::LogLevel::kWarn, core::ToString(first.code), "Events of a request were not accepted.",
+              {{"events", static_cast<std::int64_t>(job.events)},
+               {"failed", static_cast<std::int64_t>(job.failed.size())},
+               {"request_id", job.request_id},
+               {"first", first.message}});
+  }
+  if (!job.sink) return;
+  // Failures of the pipeline came first, those of delivery after: the lists go by event.
+  std::stable_sort(job.failed.begin(), job.failed.end(),
+                   [](const auto& a, const auto& b) { return a.event < b.event; });
+  std::vector<const EventFailure*> failures;
+  failures.reserve(job.failed.size());
+  for (const auto& failed : job.failed) failures.push_back(&failed.failure);
+  Reply(job, ReplyToEvents(job.events, failures, parts_.producer.durability(job.mode)));
+}
+
+void EventPipeline::Impl::Reply(IngestJob& job, IngestReply&& reply) {
+  if (!job.sink) return;
+  const std::shared_ptr<ReplySink> sink = std::move(job.sink);
+  sink->OnReply(std::move(reply));
+}
+
+// Only requests that somebody waits for have a deadline; it runs from the first time that they wait.
+void EventPipeline::Impl::Link(IngestJob& job) {
+  if (!job.sink) return;
+  if (job.deadline == std::chrono::steady_clock::time_point{}) {
+    job.deadline = std::chrono::steady_clock::now() + parts_.config.limits.delivery_timeout;
+  }
+  IngestJob* before = last_;
+  while (before != nullptr && before->deadline > job.deadline) before = before->previous;
+  job.linked = true;
+  job.previous = before;
+  job.next = before != nullptr ? before->next : first_;
+  (job.previous != nullptr ? job.previous->next : first_) = &job;
+  (job.next != nullptr ? job.next->previous : last_) = &job;
+}
+
+void EventPipeline::Impl::Unlink(IngestJob& job) {
+  if (!job.linked) return;
+  (job.previous != nullptr ? job.previous->next : first_) = job.next;
+  (job.next != nullptr ? job.next->previous : last_) = job.previous;
+  job.previous = job.next = nullptr;
+  job.linked = false;
+}
+
+void EventPipeline::Impl::Tick(std::chrono::steady_clock::time_point now) {
+  while (first_ != nullptr && first_->deadline <= now) TimeOut(*first_);
+}
+
+void EventPipeline::Impl::TimeOut(IngestJob& job) {
+  Unlink(job);
+  job.timed_out = true;
+  if (job.launched) {
+    CollectDeliveries(job);
+    Answer(job);
+    return;
+  }
+  parts_.metrics.EventsEnded(Disposition::kFailed, job.events);
+  parts_.metrics.CountFailure({}, {}, false, ErrorCode::kSchemaUnavailable);
+  Reply(job, ReplyToFailedRequest({ErrorCode::kSchemaUnavailable,
+                                   "A schema could not be loaded within limits.delivery_timeout."}));
+}
+
+std::string_view EventPipeline::Impl::ErrorSchemaUri() const {
+  return old_error_schema_ ? kOldErrorSchema : kErrorSchema;
+}
+
+void EventPipeline::Impl::SendErrorEvents() {
+  for (ErrorEvent& event : processor_.TakeErrorEvents()) SendErrorEvent(std::move(event));
+}
+
+// Through the same pipeline, on trust: nobody waits for it.
+void EventPipeline::Impl::SendErrorEvent(ErrorEvent&& event) {
+  if (own_jobs_ >= kMaxOwnJobs) {
+    core::Log(core::LogLevel::kWarn, "error_event_dropped", "Too many error events wait to be produced.");
+    return;
+  }
+  std::string text = event.Text(ErrorSchemaUri());
+  const std::size_t size = text.size();
+  text.resize(size + validate::kReadPadding);
+  RequestFacts facts;
+  facts.now_json = now_json_;
+  auto job = std::make_unique<IngestJob>(&OnDone, this);
+  job->own_events = true;
+  job->error_event = std::move(event);
+  ++own_jobs_;
+  if (!Parse(std::string_view(text).substr(0, size), BodyKind::kJson, *job)) {
+    --own_jobs_;
+    return;
+  }
+  Run(std::move(job), facts, now_ms_, nullptr);
+}
+
+}  // namespace sluice::intake
