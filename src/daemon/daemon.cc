@@ -1,0 +1,159 @@
+#include "daemon/daemon.h"
+
+#include <systemd/sd-daemon.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/metrics.h"
+#include "daemon/signals.h"
+#include "intake/admin_server.h"
+#include "intake/admission.h"
+#include "intake/event_pipeline.h"
+#include "intake/event_server.h"
+#include "produce/producer.h"
+#include "registry/schema_registry.h"
+#include "streams/stream_registry.h"
+
+namespace sluice::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr int kGood = 0;
+constexpr int kCannotStart = 2;
+constexpr int kLoss = 3;
+
+// The parts of the process, each made once, in the order in which they need each other.
+class Daemon {
+ public:
+  explicit Daemon(const core::Config& config) : config_(config) {}
+
+  int Run() {
+    if (const auto started = Start(); !started.has_value()) {
+      std::fprintf(stderr, "sluice: %s\n", started.error().message.c_str());
+      return kCannotStart;
+    }
+    AnnounceReady();
+    while (true) {
+      const int signal = signals_.Wait(milliseconds(1000));
+      if (signal == SIGTERM || signal == SIGINT) break;
+      if (signal == SIGHUP) {
+        core::Log(core::LogLevel::kWarn, "reload_refused",
+                  "The configuration is only read at start: restart to apply a change.");
+      }
+    }
+    return Stop();
+  }
+
+ private:
+  core::Result<void> Start();
+  void AnnounceReady();
+  std::vector<intake::ReadinessCondition> Readiness();
+  void AwaitIdle(steady_clock::time_point until);
+  int Stop();
+
+  const core::Config& config_;
+  std::atomic<bool> stopping_{false};
+  Signals signals_;  // first: its mask is for all threads
+  core::SystemClock clock_;
+  core::Metrics metrics_{config_.metrics, config_.service_name};
+  intake::AdmissionControl admission_{config_.limits};
+  streams::StreamRegistry streams_{config_.streams};
+  registry::SchemaRegistry schemas_{config_.schemas, metrics_};
+  std::unique_ptr<produce::Producer> producer_;
+  std::unique_ptr<intake::EventServer> events_;
+  std::unique_ptr<intake::AdminServer> admin_;
+};
+
+core::Result<void> Daemon::Start() {
+  if (streams_.configured()) {  // fatal if it cannot be read: without it nothing may enter
+    if (auto loaded = streams_.Load(); !loaded.has_value()) return loaded;
+  }
+  if (auto started = schemas_.Start(); !started.has_value()) return started;
+  auto producer = produce::MakeProducer(config_.output, config_.user_agent, metrics_);
+  if (!producer.has_value()) return producer.error();
+  producer_ = std::move(*producer);
+  if (auto started = producer_->Start(); !started.has_value()) return started;
+  events_ = std::make_unique<intake::EventServer>(
+      config_, admission_, metrics_,
+      [this](intake::PostFunction post) -> std::unique_ptr<intake::IngestHandler> {
+        return std::make_unique<intake::EventPipeline>(intake::EventPipeline::Parts{
+            config_, schemas_, streams_, *producer_, metrics_, clock_, std::move(post)});
+      });
+  admin_ = std::make_unique<intake::AdminServer>(
+      config_.http.admin_interface, config_.http.admin_port,
+      intake::AdminServer::Providers{[this] { return metrics_.Scrape(); },
+                                     [this] { return Readiness(); }});
+  if (auto started = admin_->Start(); !started.has_value()) return started;
+  return events_->Start();
+}
+
+void Daemon::AnnounceReady() {
+  const std::string addresses = "events=" + events_->address() + " admin=" + admin_->address();
+  std::fprintf(stderr, "sluice ready %s\n", addresses.c_str());
+  core::Log(core::LogLevel::kInfo, "ready", "Ready for events.",
+            {{"events", events_->address()},
+             {"admin", admin_->address()},
+             {"schemas", static_cast<std::int64_t>(schemas_.stats().schemas)}});
+  sd_notifyf(0, "READY=1\nSTATUS=Taking events on %s", events_->address().c_str());
+}
+
+std::vector<intake::ReadinessCondition> Daemon::Readiness() {
+  std::vector<intake::ReadinessCondition> conditions;
+  const bool draining = stopping_ || admission_.draining();
+  conditions.push_back({"not_draining", !draining, draining ? "the process is stopping" : ""});
+  const std::string trouble = producer_->trouble();
+  conditions.push_back({"producer", trouble.empty(), trouble});
+  const bool room = admission_.bytes() < config_.limits.memory_bytes;
+  conditions.push_back(
+      {"memory", room, room ? "" : "limits.memory_bytes is used up by requests in flight"});
+  if (streams_.configured()) {
+    const bool loaded = streams_.Current() != nullptr;
+    conditions.push_back(
+        {"stream_config", loaded, loaded ? "" : "no stream configuration was read"});
+  }
+  return conditions;
+}
+
+void Daemon::AwaitIdle(steady_clock::time_point until) {
+  while (admission_.in_flight() > 0 && steady_clock::now() < until)
+    std::this_thread::sleep_for(milliseconds(5));
+}
+
+// The data path in its own order: no new requests; what is in flight may end by itself; what still
+// waits is made to end (schemas, then records), while the I/O threads live, so that every requester
+// hears of it; then the threads.
+int Daemon::Stop() {
+  sd_notify(0, "STOPPING=1\nSTATUS=Finishing what was taken");
+  core::Log(core::LogLevel::kInfo, "stopping", "Stopping: no new events from now on.");
+  stopping_ = true;
+  const auto& options = config_.shutdown;
+  if (options.not_ready_delay.count() > 0) std::this_thread::sleep_for(options.not_ready_delay);
+  const auto deadline = steady_clock::now() + options.deadline;
+  events_->StartDrain();
+  AwaitIdle(deadline - std::min(config_.output.kafka.flush_timeout, options.deadline / 2));
+  schemas_.Stop();
+  const produce::StopReport report = producer_->Stop(deadline - options.deadline / 10);
+  events_->Stop(deadline);
+  admin_->Stop();
+  const auto lost = static_cast<std::int64_t>(report.lost);
+  core::Log(lost > 0 ? core::LogLevel::kError : core::LogLevel::kInfo, "stopped",
+            lost > 0 ? "Stopped; records were lost." : "Stopped; nothing was lost.",
+            {{"lost", lost}});
+  return lost > 0 ? kLoss : kGood;
+}
+
+}  // namespace
+
+int Serve(const core::Config& config) { return Daemon(config).Run(); }
+
+}  // namespace sluice::daemon
