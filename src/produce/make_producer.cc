@@ -1,6 +1,7 @@
 #include "produce/discard_producer.h"
 #include "produce/file_ops.h"
 #include "produce/files_producer.h"
+#include "produce/kafka_producer.h"
 #include "produce/producer.h"
 
 namespace sluice::produce {
@@ -26,8 +27,7 @@ core::Result<std::unique_ptr<Producer>> MakeProducer(const core::OutputOptions& 
     case core::OutputKind::kDiscard:
       return std::unique_ptr<Producer>(std::make_unique<DiscardProducer>(metrics));
     case core::OutputKind::kKafka:
-      (void)user_agent;
-      return core::Error{core::ErrorCode::kInternal, "output: kafka is not in this build"};
+      return MakeKafkaProducer(options.kafka, user_agent, metrics);
     case core::OutputKind::kFiles:
       break;
   }

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "core/metrics.h"
+#include "produce/kafka_conf.h"
+#include "produce/kafka_errors.h"
+#include "produce/kafka_handle.h"
+#include "produce/kafka_metrics.h"
+#include "produce/kafka_trouble.h"
+#include "produce/producer.h"
+#include "produce/replay_ledger.h"
+
+namespace sluice::produce {
+
+// A topic as the two clients know it.
+struct KafkaTopic final : Topic {
+  explicit KafkaTopic(std::string_view name) : Topic(name) {}
+  bool legal = true;                           // for Kafka's rules of names
+  std::array<rd_kafka_topic_t*, 2> handles{};  // by DeliveryMode; each written by its client only
+};
+
+// The producer of one delivery mode: one librdkafka instance at a time, bounded by bytes, that is
+// replaced when it breaks for good. Records are owned by their requests until their report:
+//
+//  - A batch that the broker refuses for one of its records is taken apart: each record is produced
+//  by itself through a
+//    second instance that sends batches of one, so that the innocent arrive and the guilty one is
+//    named. They may arrive after records that were produced later.
+//  - A record with a timestamp outside of the broker's window is produced with the time of now; its
+//  value is untouched.
+//  - After a fatal error (a lost idempotence sequence) a new generation is made and what the old
+//  one gives back is
+//    produced there. What may have been written already is produced again only if it is hasty (a
+//    duplicate is better than a loss, and meta.id tells them apart); of a guaranteed one the
+//    requester is told.
+//
+// Replays end at a quarter of message.timeout.ms after the record was first produced, so that with
+// its last attempt no record takes longer than 1.25 of it.
+//
+// Produce and AddTopic may be called from any thread, the others from one.
+class KafkaClient final : private KafkaHandle::Sink {
+ public:
+  KafkaClient(DeliveryMode mode, std::vector<KafkaEntry> entries, core::Metrics& metrics);
+  ~KafkaClient();
+  KafkaClient(const KafkaClient&) = delete;
+  KafkaClient& operator=(const KafkaClient&) = delete;
+
+  core::Result<void> Start();
+
+  // Before the first Produce to the topic, which outlives the client. Also before Start.
+  void AddTopic(KafkaTopic& topic);
+
+  void Produce(KafkaTopic& topic, const Record& record, DeliverySlot* slot);
+
+  std::uint64_t queued_bytes() const { return queued_bytes_.load(std::memory_order_relaxed); }
+  std::uint64_t max_queued_bytes() const { return max_queued_bytes_; }
+  std::string trouble() const;
+
+  // Flushes until `deadline`, then takes back what is left and fails it. Returns how many hasty
+  // records were lost.
+  std::uint64_t Stop(std::chrono::steady_clock::time_point deadline);
+
+  // For drills and tests: the present generation breaks for good.
+  void BreakGeneration(const char* reason);
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  enum class Phase : std::uint8_t { kServing, kStopping, kPurging };
+
+  struct Parked {  // came while a broken generation was being replaced
+    KafkaTopic* topic;
+    Record record;
+    DeliverySlot* slot;
+  };
+
+  void OnReports(KafkaHandle& handle, KafkaHandle::Reports reports) override;
+  void OnError(KafkaHandle& handle, rd_kafka_resp_err_t error, const char* text) override;
+  void OnStatistics(KafkaHandle& handle, const char* json) override;
+  void OnPolled(KafkaHandle& handle) override;
+
+  void Refuse(DeliverySlot* slot, core::ErrorCode code, std::string_view message);
+  rd_kafka_resp_err_t Enqueue(KafkaTopic& topic, const Record& record, DeliverySlot* slot);
+  void CompleteFailed(const rd_kafka_message_t& message, const Fate& fate);
+
+  bool TryReplay(KafkaHandle& handle, const rd_kafka_message_t& message, const Fate& fate);
+  bool ReplayAlone(const rd_kafka_message_t& message, std::int64_t timestamp_ms);
+  bool ReplayInNextGeneration(const rd_kafka_message_t& message);
+
+  void Renew(KafkaHandle& broken, const std::string& reason);
+  void ServeParked();
+  void DropDrained();
+  bool IsCurrent(const KafkaHandle& handle) const;
+  core::Result<std::unique_ptr<KafkaHandle>> MakeHandle(std::vector<KafkaEntry> entries);
+  std::vector<KafkaHandle*> Handles();
+
+  const DeliveryMode mode_;
+  const std::vector<KafkaEntry> entries_;
+  core::Metrics& metrics_;
+  KafkaMetrics kafka_metrics_;
+  KafkaTrouble trouble_;
+  std::uint64_t max_queued_bytes_ = 0;
+  std::uint64_t max_record_bytes_ = 0;
+  std::unique_ptr<ReplayLedger> replays_;
+
+  std::atomic<std::uint64_t> queued_bytes_{0};
+  std::atomic<std::uint64_t> lost_{0};
+  std::atomic<Phase> phase_{Phase::kServing};
+  std::atomic<bool> broken_{false};  // the present generation is, and waits to be replaced
+
+  mutable std::shared_mutex generation_mutex_;  // shared to produce, exclusive to replace
+  std::unique_ptr<KafkaHandle> current_;
+  bool stopping_ = false;
+
+  std::mutex topics_mutex_;
+  std::vector<KafkaTopic*> topics_;
+
+  std::mutex others_mutex_;  // never held while a handle is made or destroyed
+  std::vector<std::unique_ptr<KafkaHandle>> retired_;
+  std::unique_ptr<KafkaHandle> alone_;
+  std::vector<Parked> parked_;
+  bool keep_retired_ = false;  // Stop looks at them
+  SteadyTime renewed_{};
+};
+
+}  // namespace sluice::produce

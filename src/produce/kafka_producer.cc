@@ -1,0 +1,106 @@
+#include "produce/kafka_producer.h"
+
+#include <algorithm>
+#include <future>
+
+#include "core/log.h"
+#include "produce/kafka_client.h"
+#include "produce/kafka_conf.h"
+
+namespace sluice::produce {
+namespace {
+
+constexpr std::size_t kMaxTopicBytes = 249;
+
+bool IsLegalTopic(std::string_view name) {
+  if (name.empty() || name.size() > kMaxTopicBytes || name == "." || name == "..") return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+}
+
+}  // namespace
+
+KafkaProducer::KafkaProducer(const core::KafkaOptions& options, std::string_view user_agent,
+                             core::Metrics& metrics)
+    : flush_timeout_(options.flush_timeout), metrics_(metrics) {
+  const auto make = [&](DeliveryMode mode) {
+    return std::make_unique<KafkaClient>(mode, MergeKafkaEntries(options, mode, user_agent),
+                                         metrics);
+  };
+  guaranteed_ = make(DeliveryMode::kGuaranteed);
+  hasty_ = make(DeliveryMode::kHasty);
+}
+
+KafkaProducer::~KafkaProducer() = default;
+
+core::Result<void> KafkaProducer::Start() {
+  if (auto started = guaranteed_->Start(); !started) return started;
+  return hasty_->Start();
+}
+
+KafkaClient& KafkaProducer::client(DeliveryMode mode) {
+  return mode == DeliveryMode::kGuaranteed ? *guaranteed_ : *hasty_;
+}
+
+Topic* KafkaProducer::OpenTopic(std::string_view name) {
+  const std::lock_guard lock(topics_mutex_);
+  auto at = topics_.find(name);
+  if (at == topics_.end()) {
+    at = topics_.emplace(std::string(name), std::make_unique<KafkaTopic>(name)).first;
+    at->second->legal = IsLegalTopic(name);
+    if (at->second->legal) {
+      guaranteed_->AddTopic(*at->second);
+      hasty_->AddTopic(*at->second);
+    }
+  }
+  return at->second.get();
+}
+
+void KafkaProducer::Produce(Topic& topic, DeliveryMode mode, const Record& record,
+                            DeliverySlot* slot) {
+  auto& kafka_topic = static_cast<KafkaTopic&>(topic);
+  if (!kafka_topic.legal) {
+    metrics_.RecordsHanded(1);
+    metrics_.RecordsFailed(1);
+    return Delivery::CompleteFailed(
+        slot, core::ErrorCode::kStreamNotConfigured,
+        "the stream's topic " + kafka_topic.name() +
+            " is no legal Kafka topic name (letters, digits, '.', '_', '-', at most 249)");
+  }
+  client(mode).Produce(kafka_topic, record, slot);
+}
+
+std::uint64_t KafkaProducer::queued_bytes() const {
+  return guaranteed_->queued_bytes() + hasty_->queued_bytes();
+}
+
+std::uint64_t KafkaProducer::max_queued_bytes() const {
+  return guaranteed_->max_queued_bytes() + hasty_->max_queued_bytes();
+}
+
+std::string KafkaProducer::trouble() const {
+  std::string trouble = guaranteed_->trouble();
+  return trouble.empty() ? hasty_->trouble() : trouble;
+}
+
+StopReport KafkaProducer::Stop(std::chrono::steady_clock::time_point deadline) {
+  deadline = std::min(deadline, std::chrono::steady_clock::now() + flush_timeout_);
+  auto hasty = std::async(std::launch::async, [&] { return hasty_->Stop(deadline); });
+  const std::uint64_t lost = guaranteed_->Stop(deadline);
+  return {lost + hasty.get()};
+}
+
+core::Result<std::unique_ptr<Producer>> MakeKafkaProducer(const core::KafkaOptions& options,
+                                                          std::string_view user_agent,
+                                                          core::Metrics& metrics) {
+  if (auto checked = CheckKafkaConf(options); !checked) return checked.error();
+  for (const std::string& entry : IgnoredKafkaEntries(options)) {
+    core::Log(core::LogLevel::kInfo, "setting_ignored",
+              entry + " is for the original's Kafka client and has no meaning here");
+  }
+  return std::unique_ptr<Producer>(std::make_unique<KafkaProducer>(options, user_agent, metrics));
+}
+
+}  // namespace sluice::produce

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "produce/producer.h"
+
+namespace sluice::produce {
+
+class KafkaClient;
+struct KafkaTopic;
+
+// Records to the topics of a Kafka cluster, through two librdkafka producers: guaranteed (short
+// linger, answers from the delivery report) and hasty (long linger). Neither blocks; each is
+// bounded by bytes and answers kQueueFull above. A topic whose name Kafka does not allow gets
+// kStreamNotConfigured. Produce and OpenTopic from any thread, Start and Stop from one.
+class KafkaProducer final : public Producer {
+ public:
+  // The options are good (CheckKafkaConf).
+  KafkaProducer(const core::KafkaOptions& options, std::string_view user_agent,
+                core::Metrics& metrics);
+  ~KafkaProducer() override;
+
+  // Does not wait for a broker: a cluster that is down makes trouble(), not a failure.
+  core::Result<void> Start() override;
+  Topic* OpenTopic(std::string_view name) override;
+  void Produce(Topic& topic, DeliveryMode mode, const Record& record, DeliverySlot* slot) override;
+  // A hasty answer is given before anything is known, so it rests on nothing.
+  Durability durability(DeliveryMode mode) const override {
+    return mode == DeliveryMode::kGuaranteed ? Durability::kKafka : Durability::kNone;
+  }
+  std::uint64_t queued_bytes() const override;
+  std::uint64_t max_queued_bytes() const override;
+  std::string trouble() const override;
+
+  // Flushes both until `deadline`, but no longer than kafka's flush time-out. `lost` counts hasty
+  // records: a guaranteed one was refused to its requester.
+  StopReport Stop(std::chrono::steady_clock::time_point deadline) override;
+
+  KafkaClient& client(DeliveryMode mode);  // for drills and tests
+
+ private:
+  const std::chrono::milliseconds flush_timeout_;
+  core::Metrics& metrics_;
+  std::unique_ptr<KafkaClient> guaranteed_;
+  std::unique_ptr<KafkaClient> hasty_;
+  std::mutex topics_mutex_;
+  std::map<std::string, std::unique_ptr<KafkaTopic>, std::less<>> topics_;
+};
+
+// Fails with all that is wrong in the options.
+core::Result<std::unique_ptr<Producer>> MakeKafkaProducer(const core::KafkaOptions& options,
+                                                          std::string_view user_agent,
+                                                          core::Metrics& metrics);
+
+}  // namespace sluice::produce

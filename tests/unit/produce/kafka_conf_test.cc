@@ -1,0 +1,122 @@
+#include "produce/kafka_conf.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+namespace sluice::produce {
+namespace {
+
+core::KafkaOptions Good() {
+  core::KafkaOptions options;
+  options.conf = {{"metadata.broker.list", "localhost:9092"}};
+  return options;
+}
+
+// The value that counts, by the names used.
+std::map<std::string, std::string> Effective(const core::KafkaOptions& options, DeliveryMode mode) {
+  std::map<std::string, std::string> values;
+  for (const KafkaEntry& entry : MergeKafkaEntries(options, mode, "agent"))
+    values[entry.name] = entry.value;
+  return values;
+}
+
+std::string Problem(const core::KafkaOptions& options) {
+  const auto result = CheckKafkaConf(options);
+  return result.has_value() ? "" : result.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("KafkaConf: the defaults of the two producers") {
+  auto guaranteed = Effective(Good(), DeliveryMode::kGuaranteed);
+  CHECK(guaranteed["client.id"] == "agent-producer-guaranteed");
+  CHECK(guaranteed["enable.idempotence"] == "true");
+  CHECK(guaranteed["queue.buffering.max.ms"] == "5");
+  auto hasty = Effective(Good(), DeliveryMode::kHasty);
+  CHECK(hasty["client.id"] == "agent-producer-hasty");
+  CHECK(hasty["enable.idempotence"] == "true");
+  CHECK(hasty["queue.buffering.max.ms"] == "1000");
+  CHECK(KafkaMessageTimeout(Good(), DeliveryMode::kGuaranteed).count() == 8000);
+  CHECK(KafkaMessageTimeout(Good(), DeliveryMode::kHasty).count() == 60000);
+}
+
+TEST_CASE("KafkaConf: the type's entries win over the common ones and those over the defaults") {
+  auto options = Good();
+  options.conf.push_back({"queue.buffering.max.ms", "7"});
+  options.conf.push_back({"client.id", "mine"});
+  options.hasty_conf = {{"queue.buffering.max.ms", "50"}};
+  options.topic_conf = {{"message.timeout.ms", "3000"}};
+  options.hasty_topic_conf = {{"message.timeout.ms", "4000"}};
+  CHECK(Effective(options, DeliveryMode::kGuaranteed)["queue.buffering.max.ms"] == "7");
+  CHECK(Effective(options, DeliveryMode::kGuaranteed)["client.id"] == "mine");
+  CHECK(Effective(options, DeliveryMode::kHasty)["queue.buffering.max.ms"] == "50");
+  CHECK(KafkaMessageTimeout(options, DeliveryMode::kGuaranteed).count() == 3000);
+  CHECK(KafkaMessageTimeout(options, DeliveryMode::kHasty).count() == 4000);
+}
+
+TEST_CASE("KafkaConf: another name of the same setting wins too") {
+  auto options = Good();
+  options.conf.push_back({"linger.ms", "3"});
+  const auto conf = MakeKafkaConf(MergeKafkaEntries(options, DeliveryMode::kHasty, "agent"));
+  REQUIRE(conf.has_value());
+  CHECK(KafkaNumber(**conf, "queue.buffering.max.ms") == 3);
+}
+
+TEST_CASE("KafkaConf: idempotence is off where acks says so") {
+  auto options = Good();
+  options.guaranteed_topic_conf = {{"request.required.acks", "1"}};
+  options.hasty_conf = {{"acks", "all"}};
+  CHECK(Effective(options, DeliveryMode::kGuaranteed)["enable.idempotence"] == "false");
+  CHECK(Effective(options, DeliveryMode::kHasty)["enable.idempotence"] == "true");
+  CHECK(Problem(options) == "");
+}
+
+TEST_CASE("KafkaConf: what the original's client alone understands is left out and listed") {
+  auto options = Good();
+  options.conf.push_back({"dr_cb", "true"});
+  options.hasty_conf = {{"producer.poll.interval.ms", "100"}};
+  CHECK(Problem(options) == "");
+  CHECK(IgnoredKafkaEntries(options) ==
+        std::vector<std::string>{"kafka.conf.dr_cb", "kafka.hasty.conf.producer.poll.interval.ms"});
+}
+
+TEST_CASE("KafkaConf: all problems are told at once, each once") {
+  core::KafkaOptions options;
+  options.conf = {{"no.such.thing", "1"}, {"acks", "17000000"}};
+  options.topic_conf = {{"client.id", "x"}};
+  options.hasty_conf = {{"transactional.id", "t"}};
+  const std::string problem = Problem(options);
+  CHECK(problem.find("kafka.conf.no.such.thing: ") == 0);
+  CHECK(problem.find("kafka.conf.no.such.thing: ", 1) == std::string::npos);
+  CHECK(problem.find("\nkafka.conf.acks: ") != std::string::npos);
+  CHECK(problem.find("\nkafka.topic_conf.client.id: ") != std::string::npos);
+  CHECK(problem.find("\nkafka.hasty.conf.transactional.id cannot be set: ") != std::string::npos);
+  CHECK(problem.find("\nkafka.conf.metadata.broker.list is missing") != std::string::npos);
+}
+
+TEST_CASE("KafkaConf: contradictions to idempotence are found before a producer is made") {
+  auto options = Good();
+  options.conf.push_back({"enable.idempotence", "true"});
+  options.topic_conf = {{"acks", "1"}};
+  CHECK(Problem(options).find("needs acks: all") != std::string::npos);
+  options.topic_conf = {};
+  options.conf.push_back({"max.in.flight.requests.per.connection", "10"});
+  CHECK(Problem(options).find("max.in.flight must be 1 to 5") != std::string::npos);
+  options.conf.back().second = "5";
+  CHECK(Problem(options) == "");
+  options.conf.push_back({"retries", "0"});
+  CHECK(Problem(options).find("retries: 0 contradicts") != std::string::npos);
+}
+
+TEST_CASE("MakeProducer: a Kafka configuration that is wrong makes no producer") {
+  core::Metrics metrics({}, "test");
+  core::OutputOptions options;
+  options.kind = core::OutputKind::kKafka;
+  const auto producer = MakeProducer(options, "test", metrics);
+  REQUIRE_FALSE(producer.has_value());
+  CHECK(producer.error().message ==
+        "kafka.conf.metadata.broker.list is missing: name the brokers, host:port");
+}
+
+}  // namespace sluice::produce
