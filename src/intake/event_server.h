@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/config.h"
+#include "core/error.h"
+#include "core/metrics.h"
+#include "intake/admission.h"
+#include "intake/ingest_handler.h"
+
+namespace sluice::intake {
+
+// The events listener: its I/O threads and their connections. The arguments outlive it. Its
+// functions are called from one thread, not one of its own.
+class EventServer {
+ public:
+  EventServer(const core::Config& config, AdmissionControl& admission, core::Metrics& metrics,
+              IngestHandlerFactory make_handler);
+  ~EventServer();
+
+  // Binds and begins to serve. Fails with one sentence that says what to change.
+  core::Result<void> Start();
+
+  // "127.0.0.1:8888": what was bound, with the real port. Valid after Start.
+  std::string address() const;
+  std::uint16_t port() const;
+
+  // No new connections and requests from now on: idle connections are closed, requests in flight go
+  // on, the others get 503 and the end of their connection. Returns at once.
+  void StartDrain();
+
+  // StartDrain, then waits until every request was answered and the fate of its records is known,
+  // until `deadline` at the latest; ends all connections and threads. False if something was still
+  // in flight. After that the handlers are gone and their PostFunctions do nothing.
+  bool Stop(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::intake

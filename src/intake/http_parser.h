@@ -1,0 +1,94 @@
+#pragma once
+
+#include <boost/beast/http/basic_parser.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "intake/ingest.h"
+
+namespace sluice::intake {
+
+// The head of a request as views into the read buffer; reused from request to request without
+// allocating.
+class RequestHead final : public HeaderSource {
+ public:
+  static constexpr std::size_t kMaxFields = 128;
+
+  void Clear();
+
+  std::string_view method() const { return method_; }
+  std::string_view target() const { return target_; }  // as sent
+  std::string_view path() const { return path_; }      // of the target, without query
+  std::string_view query() const { return query_; }    // without '?'
+  bool is_http_1_0() const { return version_ < 11; }
+
+  std::string_view Header(std::string_view lower_case_name) const override;
+
+ private:
+  friend class RequestParser;
+  struct Field {
+    std::string_view name;
+    std::string_view value;
+  };
+  void SplitTarget();
+  void JoinForwardedFor(std::string_view value);
+
+  std::string_view method_;
+  std::string_view target_;
+  std::string_view path_;
+  std::string_view query_;
+  int version_ = 11;
+  std::vector<Field> fields_;
+  std::string forwarded_for_;  // joined, if there is more than one
+};
+
+// Gets the content of a chunked body.
+class ChunkSink {
+ public:
+  virtual ~ChunkSink() = default;
+  // False stops the parser with Beast's body_limit.
+  virtual bool OnChunk(std::string_view bytes) = 0;
+};
+
+// Beast's parser for one request, which the session feeds by hand: first the whole head at once,
+// then, if the body is chunked, the body piece by piece. (A body with a length needs no parser.)
+// Stricter than Beast where leniency lets two servers disagree about where a request ends: no
+// transfer coding but a single "chunked", none in HTTP/1.0, no folded header lines. After it
+// stopped with an error the connection cannot go on.
+class RequestParser final : public boost::beast::http::basic_parser<true> {
+ public:
+  // `bytes` is the head that will be put.
+  RequestParser(RequestHead& head, ChunkSink& sink, std::string_view bytes);
+
+ private:
+  using error_code = boost::beast::error_code;
+  using string_view = boost::beast::string_view;
+  using field = boost::beast::http::field;
+  using verb = boost::beast::http::verb;
+
+  void on_request_impl(verb, string_view method, string_view target, int version,
+                       error_code& ec) override;
+  void on_response_impl(int, string_view, int, error_code&) override {}
+  void on_field_impl(field name, string_view name_text, string_view value, error_code& ec) override;
+  void on_header_impl(error_code& ec) override;
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code& ec) override {
+    ec = {};
+  }
+  std::size_t on_body_impl(string_view body, error_code& ec) override;
+  void on_chunk_header_impl(std::uint64_t, string_view, error_code& ec) override { ec = {}; }
+  std::size_t on_chunk_body_impl(std::uint64_t, string_view body, error_code& ec) override;
+  void on_finish_impl(error_code& ec) override { ec = {}; }
+
+  RequestHead& head_;
+  ChunkSink& sink_;
+  std::string_view bytes_;
+  bool in_trailers_ = false;
+};
+
+// Where the head in `bytes` ends (one past the empty line), or 0 if it is not complete. `from` is
+// how many bytes were looked at before without finding it.
+std::size_t FindEndOfHead(std::string_view bytes, std::size_t from);
+
+}  // namespace sluice::intake

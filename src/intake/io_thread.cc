@@ -1,0 +1,155 @@
+#include "intake/io_thread.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/asio/post.hpp>
+#include <vector>
+
+#include "core/log.h"
+#include "intake/session.h"
+
+namespace sluice::intake {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using reuse_port = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+
+constexpr std::chrono::milliseconds kTick{100};
+// After an accept failed for want of descriptors: trying at once would spin.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr int kBacklog = 4096;
+// A peer that vanished without a word is noticed by unacknowledged data, or by keep-alive probes.
+constexpr unsigned kUserTimeoutMs = 30000;
+
+constexpr std::string_view kTooManyConnections =
+    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\ncontent-length: "
+    "0\r\n\r\n";
+
+void SetOptions(Socket& socket) {
+  boost::system::error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  socket.non_blocking(true, ignored);
+  ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &kUserTimeoutMs,
+               sizeof(kUserTimeoutMs));
+}
+
+std::string AddressText(const asio::ip::address& address) {
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+  }
+  return address.to_string();
+}
+
+}  // namespace
+
+IoThread::IoThread(const ServerParts& parts, const IngestHandlerFactory& make_handler)
+    : parts_(parts), work_(io_.get_executor()), host_(parts) {
+  mailbox_->io = &io_;
+  host_.handler = make_handler([mailbox = mailbox_](std::function<void()> task) {
+    const std::lock_guard lock(mailbox->mutex);
+    if (mailbox->io != nullptr) asio::post(*mailbox->io, std::move(task));
+  });
+}
+
+IoThread::~IoThread() { Stop(); }
+
+core::Result<tcp::endpoint> IoThread::Listen(const tcp::endpoint& where) {
+  boost::system::error_code ec;
+  acceptor_.open(where.protocol(), ec);
+  if (!ec) acceptor_.set_option(tcp::acceptor::reuse_address(true), ec);
+  if (!ec) acceptor_.set_option(reuse_port(true), ec);
+  if (!ec) acceptor_.bind(where, ec);
+  if (!ec) acceptor_.listen(kBacklog, ec);
+  tcp::endpoint bound;
+  if (!ec) bound = acceptor_.local_endpoint(ec);
+  if (ec) return core::Error{core::ErrorCode::kInternal, ec.message()};
+  return bound;
+}
+
+void IoThread::Start() {
+  Accept();
+  Tick();
+  thread_ = std::thread([this] { io_.run(); });
+}
+
+void IoThread::Accept() {
+  acceptor_.async_accept(io_.get_executor(), peer_,
+                         [this](const boost::system::error_code& ec, Socket socket) {
+                           OnAccept(ec, std::move(socket));
+                         });
+}
+
+void IoThread::OnAccept(const boost::system::error_code& ec, Socket socket) {
+  if (!acceptor_.is_open() || ec == asio::error::operation_aborted) return;
+  if (ec) {
+    if (ec == asio::error::connection_aborted) return Accept();
+    core::Log(core::LogLevel::kError, "accept_failed",
+              "A connection could not be accepted: " + ec.message() +
+                  " (raise the limit of open files, or lower limits.max_connections).");
+    return RetryAccept();
+  }
+  SetOptions(socket);
+  if (parts_.admission.Connected()) {
+    std::make_shared<Session>(host_, std::move(socket), AddressText(peer_.address()))->Start();
+  } else {
+    core::Log(core::LogLevel::kWarn, "connection_refused",
+              "Too many connections (limits.max_connections is " +
+                  std::to_string(parts_.config.limits.max_connections) + ").");
+    boost::system::error_code ignored;
+    socket.write_some(asio::buffer(kTooManyConnections), ignored);
+    socket.shutdown(asio::socket_base::shutdown_send, ignored);
+  }
+  Accept();
+}
+
+void IoThread::RetryAccept() {
+  retry_.expires_after(kAcceptPause);
+  retry_.async_wait([this](const boost::system::error_code& ec) {
+    if (!ec && acceptor_.is_open()) Accept();
+  });
+}
+
+void IoThread::Tick() {
+  host_.writer.SetTime(std::chrono::system_clock::now());
+  host_.deadlines.Sweep(std::chrono::steady_clock::now());
+  tick_.expires_after(kTick);
+  tick_.async_wait([this](const boost::system::error_code& ec) {
+    if (!ec) Tick();
+  });
+}
+
+void IoThread::StartDrain() {
+  asio::post(io_, [this] {
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    const std::vector<Session*> sessions(host_.sessions.begin(), host_.sessions.end());
+    for (Session* session : sessions) session->Drain();
+  });
+}
+
+void IoThread::Stop() {
+  if (!thread_.joinable()) return;
+  asio::post(io_, [this] {
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    tick_.cancel();
+    retry_.cancel();
+    const std::vector<Session*> sessions(host_.sessions.begin(), host_.sessions.end());
+    for (Session* session : sessions) session->shared_from_this()->Close();
+    work_.reset();  // the loop ends when the last aborted operation has come back
+  });
+  thread_.join();
+  {
+    const std::lock_guard lock(mailbox_->mutex);
+    mailbox_->io = nullptr;
+  }
+  // What was posted between the end of the loop and now holds sessions and their sinks.
+  io_.restart();
+  io_.poll();
+}
+
+}  // namespace sluice::intake

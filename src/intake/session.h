@@ -1,0 +1,116 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "intake/http_parser.h"
+#include "intake/session_host.h"
+
+namespace sluice::intake {
+
+// One connection: reads requests one after the other, hands events to the host's IngestHandler,
+// writes the answers in order. While a request is in flight nothing is read, so a client that
+// pipelines waits in the kernel's buffers. Lives on one I/O thread; stays alive, closed, until an
+// answer that is owed has come. Held by its pending operations.
+class Session final : public ReplySink,
+                      public DeadlineEntry,
+                      public ChunkSink,
+                      public std::enable_shared_from_this<Session> {
+ public:
+  Session(SessionHost& host, Socket socket, std::string peer_address);
+  ~Session() override { Close(); }
+
+  void Start();
+  // No new request will be taken: closes now if none has begun, else with the next answer.
+  void Drain();
+  // Ends the connection at once, whatever it was doing.
+  void Close();
+
+  void OnReply(IngestReply&& reply) override;
+  void OnDeadline(Wait what) override;
+  bool OnChunk(std::string_view bytes) override;
+
+ private:
+  enum class Step : std::uint8_t { kHead, kBody, kChunks, kProcess, kWrite, kLinger, kClosed };
+  enum class BodyPlace : std::uint8_t { kReadBuffer, kOwnBuffer };
+
+  // Reading (session.cc). The Take functions return whether there is something to go on with at
+  // once.
+  void Pump();
+  bool TakeHead();
+  bool WaitForHead(std::size_t got);
+  bool MakeRoomForHead();
+  bool TakeBody();
+  bool TakeChunks();
+  void Read(ByteBuffer& into);
+  void OnRead(ByteBuffer& into, const boost::system::error_code& ec, std::size_t bytes);
+  void FinishRequest();
+  void Linger();
+  void GracefulClose();
+
+  // Events (session_events.cc).
+  bool BeginEvents();
+  bool BeginBody(std::uint64_t length);
+  bool BeginChunks();
+  bool HandOver(std::string_view body);
+  bool Process(std::string_view body, BodyKind kind);
+  bool SendContinueIfAsked();
+  core::Result<void> ReadBodyHeaders();
+  bool Refuse(const core::Error& error);
+  void AbandonRequest();
+
+  // Answers (session_answer.cc).
+  bool AnswerRoute();
+  bool AnswerPage();
+  void AnswerDocument(int status, std::string_view content_type, std::string_view body,
+                      std::string_view headers = {}, std::string_view csp = {});
+  void AnswerProblem(int status, std::string_view type, std::string_view detail,
+                     std::string_view headers = {});
+  void AnswerEvents(IngestReply&& reply);
+  void SendAnswer(Answer& answer);
+  void Send(std::string_view head, std::string_view body);
+  void OnSent();
+  void SkipBody();
+  void Count(int status);
+
+  SessionHost& host_;
+  std::optional<Socket> socket_;  // none once closed
+  const std::string peer_address_;
+  const bool peer_is_trusted_;
+
+  Step step_ = Step::kHead;
+  bool pumping_ = false;
+  bool head_begun_ = false;
+  bool linger_ =
+      false;  // the client may still be sending: see that it gets the answer before the end
+  bool answer_owed_ = false;  // the handler has not called OnReply yet
+  Connection connection_ = Connection::kKeepAlive;
+
+  ByteBuffer in_;            // heads, and bodies that fit behind them
+  std::size_t begin_ = 0;    // of what is not used up in in_
+  std::size_t scanned_ = 0;  // behind begin_, without the end of a head
+  Permit in_permit_;         // for in_ above its first size
+  RequestHead head_;
+  std::optional<RequestParser> parser_;
+  const Route* route_ = nullptr;
+  std::chrono::steady_clock::time_point begun_;
+
+  Permit permit_;
+  BodyPlace body_place_ = BodyPlace::kReadBuffer;
+  std::size_t body_length_ = 0;
+  ByteBuffer body_;
+  BodyKind body_kind_ = BodyKind::kJson;
+  ContentCoding coding_ = ContentCoding::kIdentity;
+  ByteBuffer chunks_;  // raw bytes of a chunked body
+  std::size_t chunks_begin_ = 0;
+  std::optional<core::Error> body_error_;  // why OnChunk stopped, or will at the first byte
+
+  std::string unsent_;
+  Permit unsent_permit_;
+  std::size_t drained_ = 0;  // bytes read and thrown away while lingering
+};
+
+}  // namespace sluice::intake

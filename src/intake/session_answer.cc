@@ -1,0 +1,241 @@
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+
+#include "intake/query.h"
+#include "intake/session.h"
+
+// The part of Session that chooses and writes answers.
+namespace sluice::intake {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::string_view kJson = "application/json; charset=utf-8";
+constexpr std::string_view kText = "text/plain; charset=utf-8";
+constexpr std::string_view kHtml = "text/html; charset=utf-8";
+constexpr std::size_t kCompressAbove = 1024;
+// Above this, compressing would keep the thread from its other connections for too long.
+constexpr std::size_t kCompressBelow = 1u << 20;
+
+// Methods as metrics may name them: a closed set.
+std::string_view MethodLabel(std::string_view method) {
+  for (const std::string_view known :
+       {"POST", "GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"}) {
+    if (method == known) return known;
+  }
+  return "_other";
+}
+
+}  // namespace
+
+// Answers everything but events, which it begins to read.
+bool Session::AnswerRoute() {
+  route_ = host_.parts.router.Find(head_.path());
+  const std::string_view method = head_.method();
+  if (route_ == nullptr) {
+    SkipBody();
+    AnswerProblem(404, "not_found", {});
+    return true;
+  }
+  if (route_->kind == RouteKind::kEvents && method == "POST") return BeginEvents();
+  SkipBody();
+  if (route_->allow.empty()) return AnswerPage();
+  if (method == "OPTIONS") {
+    AnswerDocument(200, kHtml, route_->allow, "allow: " + std::string(route_->allow) + "\r\n");
+    return true;
+  }
+  if (route_->kind == RouteKind::kEvents || (method != "GET" && method != "HEAD")) {
+    AnswerProblem(405, "method_not_allowed", {}, "allow: " + std::string(route_->allow) + "\r\n");
+    return true;
+  }
+  return AnswerPage();
+}
+
+bool Session::AnswerPage() {
+  const Pages& pages = host_.parts.pages;
+  switch (route_->kind) {
+    case RouteKind::kEvents:
+      break;
+    case RouteKind::kTestEvents: {
+      auto permit = host_.parts.admission.Admit(pages.test_events_size);
+      if (!permit) {
+        AnswerEvents(ReplyToFailedRequest(permit.error()));
+        break;
+      }
+      permit_ = std::move(*permit);
+      return Process(std::string_view(pages.test_events).substr(0, pages.test_events_size),
+                     BodyKind::kJson);
+    }
+    case RouteKind::kInfo:
+      AnswerDocument(200, kJson, pages.info);
+      break;
+    case RouteKind::kInfoName:
+      AnswerDocument(200, kJson, pages.info_name);
+      break;
+    case RouteKind::kInfoVersion:
+      AnswerDocument(200, kJson, pages.info_version);
+      break;
+    case RouteKind::kInfoHome:
+      AnswerDocument(pages.home_location.empty() ? 404 : 301, kText, pages.home_body,
+                     pages.home_location);
+      break;
+    case RouteKind::kRobots:
+      AnswerDocument(200, kText, pages.robots);
+      break;
+    case RouteKind::kRoot:
+      if (HasParameter(head_.query(), "spec")) {
+        AnswerDocument(200, kJson, pages.open_api);
+      } else if (HasParameter(head_.query(), "doc")) {
+        AnswerDocument(200, kHtml, pages.doc, {}, pages.doc_csp);
+      } else {
+        AnswerProblem(404, "not_found", {});
+      }
+      break;
+  }
+  return true;
+}
+
+void Session::AnswerDocument(int status, std::string_view content_type, std::string_view body,
+                             std::string_view headers, std::string_view csp) {
+  Answer answer;
+  answer.status = status;
+  answer.content_type = content_type;
+  answer.body = body;
+  answer.headers = headers;
+  answer.csp = csp;
+  SendAnswer(answer);
+}
+
+void Session::AnswerProblem(int status, std::string_view type, std::string_view detail,
+                            std::string_view headers) {
+  if (linger_) connection_ = Connection::kClose;
+  const std::string body =
+      ProblemDocument(status, type, ReasonPhrase(status), detail, head_.method(), head_.target());
+  Answer answer;
+  answer.status = status;
+  answer.content_type = kJson;
+  answer.body = body;
+  answer.headers = headers;
+  SendAnswer(answer);
+}
+
+// The request is answered without its body: skips that where it is here already, else ends the
+// connection afterwards.
+void Session::SkipBody() {
+  if (step_ == Step::kHead && !parser_->chunked()) {
+    const std::uint64_t length = parser_->content_length().value_or(0);
+    if (length <= in_.size() - begin_) {
+      begin_ += static_cast<std::size_t>(length);
+      return;
+    }
+  } else if (step_ == Step::kBody) {
+    return;  // it was read to its end
+  } else if (step_ == Step::kChunks && parser_->is_done()) {
+    return;
+  }
+  linger_ = true;
+  connection_ = Connection::kClose;
+}
+
+// An answer that the handler was not asked for.
+void Session::AnswerEvents(IngestReply&& reply) {
+  step_ = Step::kProcess;
+  answer_owed_ = true;
+  OnReply(std::move(reply));
+}
+
+void Session::OnReply(IngestReply&& reply) {
+  if (!answer_owed_) return;  // given up on, and answered, before
+  answer_owed_ = false;
+  if (step_ == Step::kClosed) return;  // the client has gone
+  if (reply.close || host_.parts.admission.draining()) connection_ = Connection::kClose;
+  const bool succeeded = reply.status < 300;
+  if (reply.status == 201 && reply.events == 1 && reply.reason.empty()) {
+    Count(201);
+    Send(host_.writer.Accepted(reply.durability, connection_), {});
+    return Pump();
+  }
+  Answer answer;
+  answer.status = reply.status;
+  if (reply.status == 201 && reply.reason.empty()) {
+    const std::string events = std::to_string(reply.events);
+    reply.reason = "All " + events + " out of " + events + " events were accepted.";
+  }
+  answer.reason = reply.reason;
+  std::string headers;
+  if (succeeded) headers += DurabilityHeader(reply.durability);
+  if (reply.retry_after_seconds) {
+    headers += "Retry-After: " + std::to_string(*reply.retry_after_seconds) + "\r\n";
+  }
+  answer.headers = headers;
+  if (!reply.body.empty()) answer.content_type = kJson;
+  answer.body = reply.body;
+  SendAnswer(answer);
+  Pump();
+}
+
+void Session::SendAnswer(Answer& answer) {
+  if (host_.parts.admission.draining()) connection_ = Connection::kClose;
+  answer.connection = connection_;
+  const bool is_head = head_.method() == "HEAD";
+  std::string headers(answer.headers);
+  std::string packed;
+  if (!is_head && answer.body.size() >= kCompressAbove && answer.body.size() <= kCompressBelow &&
+      host_.parts.config.http.compression_level > 0) {
+    const ContentCoding coding = ChooseAnswerCoding(head_.Header("accept-encoding"));
+    if (coding != ContentCoding::kIdentity &&
+        Deflate(coding, host_.parts.config.http.compression_level, answer.body, packed)) {
+      headers += coding == ContentCoding::kGzip ? "content-encoding: gzip\r\n"
+                                                : "content-encoding: deflate\r\n";
+      answer.body = packed;
+    }
+  }
+  answer.headers = headers;
+  answer.content_length = answer.body.size();
+  host_.writer.WriteHead(answer, host_.scratch);
+  Count(answer.status);
+  Send(host_.scratch, is_head ? std::string_view() : answer.body);
+}
+
+// Most answers go out in this call: the socket does not block and its buffer is empty.
+void Session::Send(std::string_view head, std::string_view body) {
+  host_.deadlines.Set(*this, Wait::kNone);
+  boost::system::error_code ec;
+  const std::array<asio::const_buffer, 2> parts{asio::buffer(head), asio::buffer(body)};
+  const std::size_t sent = socket_->write_some(parts, ec);
+  if (ec && ec != asio::error::would_block) return Close();
+  if (sent == head.size() + body.size()) return OnSent();
+  step_ = Step::kWrite;
+  unsent_permit_ = host_.parts.admission.Reserve(head.size() + body.size() - sent);
+  if (!unsent_permit_) return Close();  // a client that does not read may not fill the memory
+  unsent_.clear();
+  if (sent < head.size()) unsent_ = head.substr(sent);
+  unsent_ += body.substr(sent > head.size() ? sent - head.size() : 0);
+  host_.deadlines.Set(*this, Wait::kWrite);
+  asio::async_write(
+      *socket_, asio::buffer(unsent_),
+      [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+        if (self->step_ == Step::kClosed) return;
+        if (error) return self->Close();
+        self->unsent_.clear();
+        self->unsent_.shrink_to_fit();
+        self->unsent_permit_.Free();
+        self->OnSent();
+        self->Pump();
+      });
+}
+
+void Session::OnSent() {
+  if (connection_ != Connection::kClose) return FinishRequest();
+  // Closing a socket with unread bytes resets it, and a reset may overtake the answer.
+  if (linger_ || in_.size() > begin_ || host_.parts.admission.draining()) return Linger();
+  GracefulClose();
+}
+
+void Session::Count(int status) {
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_;
+  host_.parts.metrics.CountRequest(route_ != nullptr ? std::string_view(route_->label) : "_other",
+                                   MethodLabel(head_.method()), status, took.count());
+}
+
+}  // namespace sluice::intake
