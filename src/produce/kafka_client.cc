@@ -337,6 +337,9 @@ void KafkaClient::OnError(KafkaHandle& handle, rd_kafka_resp_err_t error, const 
     case RD_KAFKA_RESP_ERR__SSL:
       trouble_.Set(std::string("Kafka refuses the connection: ") + text);
       return;
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+      return;  // one broker of several; librdkafka's own log line says the same
     default:
       core::Log(core::LogLevel::kWarn, "kafka_error", text, {{"producer_type", WordOf(mode_)}});
   }

@@ -108,7 +108,15 @@ void Apply(rd_kafka_conf_t* conf, const KafkaEntry& entry, std::vector<std::stri
 }
 
 // What librdkafka would only say when the producer is made.
-void CheckTogether(const std::vector<KafkaEntry>& entries, std::vector<std::string>& problems) {
+void CheckTogether(const rd_kafka_conf_t& conf, const std::vector<KafkaEntry>& entries,
+                   std::vector<std::string>& problems) {
+  const std::int64_t message_timeout_ms = KafkaNumber(conf, "message.timeout.ms");
+  const std::int64_t linger_ms = KafkaNumber(conf, "queue.buffering.max.ms");
+  if (message_timeout_ms <= linger_ms) {
+    problems.push_back("message.timeout.ms (" + std::to_string(message_timeout_ms) +
+                       ") must be above queue.buffering.max.ms (" + std::to_string(linger_ms) +
+                       "): a record would time out before it is sent");
+  }
   if (LastOf(entries, {"metadata.broker.list", "bootstrap.servers"}).empty() &&
       LastOf(entries, {"test.mock.num.brokers"}).empty()) {
     problems.push_back("kafka.conf.metadata.broker.list is missing: name the brokers, host:port");
@@ -186,7 +194,7 @@ core::Result<KafkaConfPtr> MakeKafkaConf(const std::vector<KafkaEntry>& entries)
   for (const KafkaEntry& entry : entries) {
     if (CheckEntry(entry, problems)) Apply(conf.get(), entry, problems);
   }
-  CheckTogether(entries, problems);
+  CheckTogether(*conf, entries, problems);
   if (!problems.empty()) return core::Error{core::ErrorCode::kInternal, Joined(problems)};
   return conf;
 }

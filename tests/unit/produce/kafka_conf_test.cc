@@ -109,6 +109,18 @@ TEST_CASE("KafkaConf: contradictions to idempotence are found before a producer 
   CHECK(Problem(options).find("retries: 0 contradicts") != std::string::npos);
 }
 
+TEST_CASE("KafkaConf: a record must not time out before it is sent") {
+  auto options = Good();
+  options.topic_conf = {{"message.timeout.ms", "1000"}};
+  CHECK(Problem(options) ==
+        "message.timeout.ms (1000) must be above queue.buffering.max.ms (1000): a record would "
+        "time out before it is sent");
+  options.hasty_conf = {{"linger.ms", "50"}};
+  CHECK(Problem(options) == "");
+  options.topic_conf = {{"message.timeout.ms", "0"}};  // for librdkafka: wait for ever
+  CHECK(Problem(options).find("message.timeout.ms (0) must be above") != std::string::npos);
+}
+
 TEST_CASE("MakeProducer: a Kafka configuration that is wrong makes no producer") {
   core::Metrics metrics({}, "test");
   core::OutputOptions options;
