@@ -31,19 +31,22 @@ bool HasReference(const boost::json::value& schema) {
   return ref != nullptr && ref->is_string();
 }
 
-// Keywords below which no schema stands, so that an "id" there names nothing.
-bool HoldsNoSchema(std::string_view key) {
-  static constexpr std::string_view kKeywords[] = {
-      "const",      "default",   "enum",          "examples",      "exclusiveMaximum",
-      "format",     "maxItems",  "maxLength",     "maxProperties", "maximum",
-      "minItems",   "minLength", "minProperties", "minimum",       "exclusiveMinimum",
-      "multipleOf", "pattern",   "required",      "uniqueItems"};
+bool HoldsSchema(std::string_view key) {
+  static constexpr std::string_view kKeywords[] = {"additionalItems",
+                                                   "additionalProperties",
+                                                   "contains",
+                                                   "else",
+                                                   "if",
+                                                   "items",
+                                                   "not",
+                                                   "propertyNames",
+                                                   "then"};
   return std::find(std::begin(kKeywords), std::end(kKeywords), key) != std::end(kKeywords);
 }
 
 bool HoldsNamedSchemas(std::string_view key) {
-  return key == "definitions" || key == "properties" || key == "patternProperties" ||
-         key == "dependencies";
+  return key == "definitions" || key == "$defs" || key == "properties" ||
+         key == "patternProperties" || key == "dependencies";
 }
 
 bool HoldsSchemaList(std::string_view key) {
@@ -128,10 +131,11 @@ void SchemaIndex::IndexNames(const SchemaPlace& place) {
     }
   }
   for (const auto& [key, value] : MembersInOrder(*object)) {
-    if (!HoldsNoSchema(key)) IndexChildren(here, key, *value);
+    IndexChildren(here, key, *value);
   }
 }
 
+// Only below keywords that hold schemas: an "id" elsewhere names nothing.
 void SchemaIndex::IndexChildren(const SchemaPlace& place, std::string_view key,
                                 const boost::json::value& value) {
   SchemaPlace child = place;
@@ -154,7 +158,7 @@ void SchemaIndex::IndexChildren(const SchemaPlace& place, std::string_view key,
       child.schema = schema;
       IndexNames(child);
     }
-  } else {
+  } else if (HoldsSchema(key)) {
     child.schema = &value;
     IndexNames(child);
   }
