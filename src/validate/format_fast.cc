@@ -139,16 +139,16 @@ bool IsUriReference(std::string_view text) {
 
 // function regex in formats.js: /[^\\]\\Z/ is refused, else `new RegExp` decides.
 bool IsRegex(std::string_view text) {
-  return !HasForeignEndOfText(text) && CheckPattern(text, PatternUnit::kCodeUnit).has_value();
+  return !HasForeignEndOfText(text) && CheckWebPattern(text).has_value();
 }
 
 }  // namespace sluice::validate::fast
 
 namespace sluice::validate::full {
 
-// As fast, but characters above U+FFFF are one, so that they can bound a range.
+// ECMA-262 without Annex B, which is for web browsers.
 bool IsRegex(std::string_view text) {
-  return !HasForeignEndOfText(text) && CheckPattern(text, PatternUnit::kCodePoint).has_value();
+  return !HasForeignEndOfText(text) && CheckStrictPattern(text).has_value();
 }
 
 }  // namespace sluice::validate::full

@@ -21,15 +21,21 @@ core::Result<PatternTree> ParsePattern(std::string_view ecmascript) {
                        "longer than " + std::to_string(kMaxPatternBytes) + " bytes"};
   }
   const std::u32string text = ToCodePoints(ecmascript);
-  PatternParser parser(text, PatternUnit::kCodePoint, PatternParser::Output::kTree);
+  PatternParser parser(text, PatternParser::Mode::kTree);
   if (!parser.Parse()) return ErrorOf(parser);
   return parser.TakeTree();
 }
 
-core::Result<void> CheckPattern(std::string_view ecmascript, PatternUnit unit) {
-  const std::u32string text =
-      unit == PatternUnit::kCodeUnit ? ToCodeUnits(ecmascript) : ToCodePoints(ecmascript);
-  PatternParser parser(text, unit, PatternParser::Output::kVerdict);
+core::Result<void> CheckWebPattern(std::string_view text) {
+  const std::u32string units = ToCodeUnits(text);
+  PatternParser parser(units, PatternParser::Mode::kCheckWeb);
+  if (!parser.Parse()) return ErrorOf(parser);
+  return {};
+}
+
+core::Result<void> CheckStrictPattern(std::string_view text) {
+  const std::u32string points = ToCodePoints(text);
+  PatternParser parser(points, PatternParser::Mode::kCheckStrict);
   if (!parser.Parse()) return ErrorOf(parser);
   return {};
 }

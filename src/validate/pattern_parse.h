@@ -8,22 +8,19 @@
 
 namespace sluice::validate {
 
-// What one character of an expression and of a text is.
-enum class PatternUnit : std::uint8_t {
-  kCodeUnit,   // half of a surrogate pair, as `new RegExp(text)` without flags has it
-  kCodePoint,  // a whole character, and \p{…} is a property: as the drafts want it
-};
+// ECMAScript's grammar of regular expressions without the unicode flag, as V8 reads it: what is an
+// error there is one here. Errors are kSchemaUnusable, and say what is wrong and at which
+// character.
 
-// ECMAScript's grammar of regular expressions without the unicode flag, Annex B included, as V8
-// reads it: what is an error there is one here. Errors are kSchemaUnusable, and say what is wrong
-// and at which character.
-
-// The tree, by code points. Fails also on an expression that is too long or too deeply nested to be
-// compiled.
+// The tree of an expression over code points: a character above U+FFFF is one, and \p{…} is a
+// property, as the drafts want it. Annex B of ECMA-262 is included. Fails also on what is too long
+// or too deeply nested to be compiled.
 core::Result<PatternTree> ParsePattern(std::string_view ecmascript);
 
-// Whether `new RegExp(text)` would succeed, or, by code points, whether it is an expression as the
-// drafts want them. Linear in the length, of which there is no limit.
-core::Result<void> CheckPattern(std::string_view ecmascript, PatternUnit unit);
+// Both are linear in the length, of which there is no limit.
+// Whether `new RegExp(text)` would succeed: over UTF-16 code units, Annex B included.
+core::Result<void> CheckWebPattern(std::string_view text);
+// Whether the text is an expression over code points, without what only Annex B allows.
+core::Result<void> CheckStrictPattern(std::string_view text);
 
 }  // namespace sluice::validate

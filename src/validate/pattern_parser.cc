@@ -106,7 +106,9 @@ bool PatternParser::ParseTerm() {
       return OpenGroup();
     case ')': {
       if (groups_.size() == 1) return Fail("unmatched ')'");
-      const bool quantifiable = groups_.back().kind != GroupKind::kLookBehind;
+      const GroupKind kind = groups_.back().kind;
+      const bool quantifiable =
+          kind != GroupKind::kLookBehind && !(strict_ && kind == GroupKind::kLookAhead);
       ++at_;
       if (!CloseGroup()) return false;
       return !quantifiable || ParseQuantifier();
@@ -136,8 +138,13 @@ bool PatternParser::ParseTerm() {
     case '{': {
       const std::size_t begin = at_;
       if (ParseInterval()) return Fail("nothing to repeat", begin);
+      if (strict_) return Fail("lone quantifier bracket", begin);
       break;  // a brace that begins no quantifier is a character
     }
+    case '}':
+    case ']':
+      if (strict_) return Fail("lone bracket");
+      break;
     default:
       break;
   }
@@ -235,7 +242,7 @@ bool PatternParser::ParseQuantifier() {
       break;
     case '{': {
       const auto parsed = ParseInterval();
-      if (!parsed) return true;
+      if (!parsed) return true;  // the brace is a character then, or an error
       if (parsed->min > parsed->max) {
         return Fail("numbers out of order in quantifier", begin);
       }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "validate/pattern_ast.h"
-#include "validate/pattern_parse.h"
 
 namespace sluice::validate {
 
@@ -16,10 +15,17 @@ namespace sluice::validate {
 // that no text can exhaust the thread's stack. Used once.
 class PatternParser {
  public:
-  enum class Output : std::uint8_t { kTree, kVerdict };
+  enum class Mode : std::uint8_t {
+    kTree,         // code points, Annex B, and a tree
+    kCheckWeb,     // code units, Annex B
+    kCheckStrict,  // code points, no Annex B
+  };
 
-  PatternParser(std::u32string_view text, PatternUnit unit, Output output)
-      : text_(text), unit_(unit), build_(output == Output::kTree) {}
+  PatternParser(std::u32string_view text, Mode mode)
+      : text_(text),
+        code_points_(mode != Mode::kCheckWeb),
+        strict_(mode == Mode::kCheckStrict),
+        build_(mode == Mode::kTree) {}
 
   // False: error() and error_at() say what is wrong, and at which character.
   bool Parse();
@@ -68,7 +74,7 @@ class PatternParser {
 
   // pattern_parser_escape.cc: what follows a backslash, names and classes.
   bool ParseEscape();
-  void ParseNumberEscape();
+  bool ParseNumberEscape();
   bool ParseNamedReference();
   std::optional<std::u32string> ParseGroupName();
   std::optional<CodePointSet> ParseSetEscape();
@@ -92,8 +98,9 @@ class PatternParser {
   void PushKind(PatternNode::Kind kind);
 
   std::u32string_view text_;
-  PatternUnit unit_;
-  bool build_;
+  const bool code_points_;
+  const bool strict_;
+  const bool build_;
   std::size_t at_ = 0;
   std::vector<Group> groups_;
   std::uint32_t captures_opened_ = 0;

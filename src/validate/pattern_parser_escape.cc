@@ -43,8 +43,7 @@ bool PatternParser::ParseEscape() {
   const char32_t c = Peek(1);
   if (c == kEndMarker) return Fail("\\ at the end");
   if (c >= '1' && c <= '9') {
-    ParseNumberEscape();
-    return true;
+    return ParseNumberEscape();
   }
   if (c == 'k' && has_names_) return ParseNamedReference();
   if (auto set = ParseSetEscape()) {
@@ -60,19 +59,20 @@ bool PatternParser::ParseEscape() {
 
 // A back-reference if there are that many captures; else, as ever on the web, an octal escape or
 // the digit itself.
-void PatternParser::ParseNumberEscape() {
+bool PatternParser::ParseNumberEscape() {
   const std::size_t begin = ++at_;
   std::uint32_t number = 0;
   for (; IsDigit(Peek()) && number < kMaxCaptures; ++at_) number = number * 10 + (Peek() - '0');
   if (number <= captures_) {
-    if (!build_) return;
+    if (!build_) return true;
     // Inside of its own group nothing has been captured yet.
     PatternNode node;
     node.kind = IsInsideCapture(number) ? Kind::kEmpty : Kind::kBackReference;
     node.number = number;
     Push(std::move(node));
-    return;
+    return true;
   }
+  if (strict_) return Fail("reference to a capture that is not there", begin - 1);
   at_ = begin;
   if (IsOctal(Peek())) {
     PushCharacter(ParseOctal());
@@ -80,6 +80,7 @@ void PatternParser::ParseNumberEscape() {
     PushCharacter(Peek());
     ++at_;
   }
+  return true;
 }
 
 bool PatternParser::ParseNamedReference() {
@@ -169,7 +170,7 @@ std::optional<CodePointSet> PatternParser::ParseSetEscape() {
       return kWord.Complement();
     case 'p':
     case 'P':
-      return unit_ == PatternUnit::kCodePoint ? ParseProperty() : std::nullopt;
+      return code_points_ ? ParseProperty() : std::nullopt;
     default:
       return std::nullopt;
   }
@@ -215,9 +216,12 @@ bool PatternParser::ParseCharacterEscape(Where where, char32_t& character) {
       break;
     case 'c': {
       const char32_t letter = Peek(1);
-      if (IsLetter(letter) || (where == Where::kInClass && (IsDigit(letter) || letter == '_'))) {
+      if (IsLetter(letter) ||
+          (where == Where::kInClass && !strict_ && (IsDigit(letter) || letter == '_'))) {
         at_ += 2;
         character = letter & 31;
+      } else if (strict_) {
+        return Fail("invalid escape", begin);
       } else {
         character = '\\';  // and the c is a character of its own
       }
@@ -231,23 +235,26 @@ bool PatternParser::ParseCharacterEscape(Where where, char32_t& character) {
     case '5':
     case '6':
     case '7':
+      if (strict_ && (c != '0' || IsDigit(Peek(1)))) return Fail("invalid escape", begin);
       character = ParseOctal();
       return true;
     case 'x': {
       ++at_;
       const auto value = ParseHex(2);
+      if (strict_ && !value) return Fail("invalid escape", begin);
       character = value ? *value : 'x';
       return true;
     }
     case 'u':
       ++at_;
       character = ParseUnicodeEscape();
-      return true;
+      return !strict_ || at_ > begin + 2 || Fail("invalid escape", begin);
     case 'k':
-      if (has_names_) return Fail("invalid escape", begin);
+      if (has_names_ || strict_) return Fail("invalid escape", begin);
       character = 'k';
       break;
     default:
+      if (strict_ && IsNamePart(c) && c != '$') return Fail("invalid escape", begin);
       character = c;
       break;
   }
@@ -281,7 +288,7 @@ std::optional<char32_t> PatternParser::ParseHex(int digits) {
 char32_t PatternParser::ParseUnicodeEscape() {
   const auto value = ParseHex(4);
   if (!value) return 'u';
-  if (unit_ == PatternUnit::kCodePoint && IsHigh(*value) && Peek() == '\\' && Peek(1) == 'u') {
+  if (code_points_ && IsHigh(*value) && Peek() == '\\' && Peek(1) == 'u') {
     const std::size_t here = at_;
     at_ += 2;
     const auto low = ParseHex(4);
@@ -315,6 +322,7 @@ bool PatternParser::ParseClass() {
     ++at_;
     ClassAtom last;
     if (!ParseClassAtom(last)) return false;
+    if (strict_ && (first.is_set || last.is_set)) return Fail("invalid range", first_at);
     if (first.is_set || last.is_set) {  // then the hyphen is a character
       add(first);
       add({false, '-', {}});

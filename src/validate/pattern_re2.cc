@@ -49,9 +49,7 @@ class Writer {
       case Kind::kWordBoundary:
         out_ += "\\b";
         return true;
-      case Kind::kNotWordBoundary:
-        out_ += "\\B";
-        return true;
+      case Kind::kNotWordBoundary:  // RE2 finds it between the bytes of one character, too
       case Kind::kLook:
       case Kind::kBackReference:
         return false;
