@@ -6,22 +6,18 @@
 #include <array>
 #include <charconv>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "daemon/config_table.h"
-#include "daemon/config_value.h"
+#include "produce/kafka_conf.h"
 
 namespace sluice::daemon {
 namespace {
 
 using std::chrono::milliseconds;
-
-// The producer's own default for guaranteed records, where nothing is set.
-constexpr std::int64_t kDefaultMessageTimeoutMs = 8000;
-constexpr std::string_view kMessageTimeout = "message.timeout.ms";
-constexpr std::string_view kDeliveryTimeoutAlias = "delivery.timeout.ms";
 
 std::string Ms(milliseconds time) { return std::to_string(time.count()) + " ms"; }
 
@@ -156,12 +152,12 @@ class Checker {
 
   void CheckKafka() {
     const core::KafkaOptions& kafka = config_.output.kafka;
-    if (!NamesBrokers(kafka)) {
-      Complain("kafka.conf",
-               "has no metadata.broker.list; name the brokers as host:port,host:port, or set "
-               "output: files");
+    if (const core::Result<void> checked = produce::CheckKafkaConf(kafka); checked) {
+      CheckMessageTimeout(kafka);
+    } else {
+      std::istringstream lines(checked.error().message);
+      for (std::string line; std::getline(lines, line);) ComplainOfEntry(line);
     }
-    CheckMessageTimeout(kafka);
     if (kafka.flush_timeout > config_.shutdown.deadline) {
       Complain("kafka.flush_timeout",
                "is " + Ms(kafka.flush_timeout) + ", above shutdown.deadline (" +
@@ -169,46 +165,48 @@ class Checker {
     }
   }
 
+  // `line` begins with the name of an entry ("kafka.conf.acks: …"), or is about several.
+  void ComplainOfEntry(const std::string& line) {
+    const std::size_t name_end = std::min(line.find_first_of(": "), line.size());
+    const std::string name = line.substr(0, name_end);
+    std::string_view entry;
+    const ConfigKey* key = FindKeyOfEntry(name, entry);
+    if (key == nullptr) {
+      reading_.problems.push_back({PlaceOf("kafka.conf"), "kafka.conf", line});
+      return;
+    }
+    const std::size_t text_begin = line.find_first_not_of(": ", name_end);
+    reading_.problems.push_back(
+        {PlaceOf(std::string(key->name) + ' ' + std::string(entry)), name,
+         text_begin == std::string::npos ? std::string() : line.substr(text_begin)});
+  }
+
   // A record that is given up after the answer would be reported as failed and delivered all the
   // same.
   void CheckMessageTimeout(const core::KafkaOptions& kafka) {
-    std::int64_t timeout_ms = kDefaultMessageTimeoutMs;
-    std::string key(kMessageTimeout);
-    std::string place;
-    const std::array<std::pair<std::string_view, const core::StringPairs*>, 4> maps = {{
-        {"kafka.conf", &kafka.conf},
-        {"kafka.topic_conf", &kafka.topic_conf},
-        {"kafka.guaranteed.conf", &kafka.guaranteed_conf},
-        {"kafka.guaranteed.topic_conf", &kafka.guaranteed_topic_conf},
-    }};
-    for (const auto& [map_name, pairs] : maps) {  // later ones win
+    const milliseconds given_up =
+        produce::KafkaMessageTimeout(kafka, produce::DeliveryMode::kGuaranteed);
+    const milliseconds answer = config_.limits.delivery_timeout;
+    if (given_up.count() > 0 && given_up < answer) return;  // 0: never
+    const std::string consequence = ", so that an event could be delivered after its 503; ";
+    for (const auto& [map_name, pairs] :
+         {std::pair("kafka.guaranteed.topic_conf", &kafka.guaranteed_topic_conf),
+          std::pair("kafka.guaranteed.conf", &kafka.guaranteed_conf),
+          std::pair("kafka.topic_conf", &kafka.topic_conf), std::pair("kafka.conf", &kafka.conf)}) {
       for (const auto& [name, value] : *pairs) {
-        if (name != kMessageTimeout && name != kDeliveryTimeoutAlias) continue;
-        std::int64_t number = 0;
-        if (std::from_chars(value.data(), value.data() + value.size(), number).ec != std::errc())
-          continue;
-        timeout_ms = number;
-        key = std::string(map_name) + '.' + name;
-        place = PlaceOf(std::string(map_name) + ' ' + name);
+        if (name != "message.timeout.ms" && name != "delivery.timeout.ms") continue;
+        const std::string key = std::string(map_name) + '.' + name;
+        reading_.problems.push_back({PlaceOf(std::string(map_name) + ' ' + name), key,
+                                     "is " + value + " ms, not below limits.delivery_timeout (" +
+                                         Ms(answer) + ")" + consequence +
+                                         "lower it or raise limits.delivery_timeout"});
+        return;
       }
     }
-    const milliseconds answer = config_.limits.delivery_timeout;
-    if (timeout_ms > 0 && milliseconds(timeout_ms) < answer) return;
-    const std::string told =
-        timeout_ms == 0 ? "is 0 (never)" : "is " + std::to_string(timeout_ms) + " ms";
-    if (place.empty()) {
-      Complain("limits.delivery_timeout",
-               "is " + Ms(answer) + ", not above " + std::string(kMessageTimeout) +
-                   " of the guaranteed producer (" + std::to_string(timeout_ms) +
-                   " ms by default), so that an event could be delivered after its 503; " +
-                   "raise it, or lower kafka.guaranteed.conf." + std::string(kMessageTimeout));
-      return;
-    }
-    reading_.problems.push_back(
-        {place, key,
-         told + ", not below limits.delivery_timeout (" + Ms(answer) +
-             "), so that an event could be delivered after its 503; lower it or raise " +
-             "limits.delivery_timeout"});
+    Complain("limits.delivery_timeout",
+             "is " + Ms(answer) + ", not above message.timeout.ms of the guaranteed producer (" +
+                 Ms(given_up) + " by default)" + consequence +
+                 "raise it, or lower kafka.guaranteed.conf.message.timeout.ms");
   }
 
   ConfigReading& reading_;

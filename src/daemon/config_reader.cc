@@ -16,6 +16,7 @@
 #include "daemon/config_table.h"
 #include "daemon/config_value.h"
 #include "daemon/service_file.h"
+#include "produce/kafka_conf.h"
 
 namespace sluice::daemon {
 namespace {
@@ -77,7 +78,10 @@ std::string Reader::WhereOf(const YAML::Mark& mark, Origin origin) const {
 
 void Reader::RefuseUnknown(const std::string& name, const std::string& where) {
   std::vector<std::string_view> names;
-  for (const ConfigKey& key : ConfigKeys()) names.push_back(key.name);
+  for (const ConfigKey& key : ConfigKeys()) {
+    names.push_back(key.name);
+    names.push_back(key.name.substr(0, key.name.find('.')));
+  }
   for (const IgnoredKeyName& key : IgnoredKeyNames()) names.push_back(key.name);
   for (const std::string_view name_elsewhere : {kFactoryModule, kHeadersToFields})
     names.push_back(name_elsewhere);
@@ -293,10 +297,10 @@ void Reader::DropIgnoredKafkaEntries() {
     if (key.notation != Notation::kKafkaConf) continue;
     core::StringPairs& pairs = std::get<Member<core::StringPairs>>(key.target)(out_.config);
     std::erase_if(pairs, [&](const auto& pair) {
-      const std::string_view reason = ReasonKafkaEntryIgnored(pair.first);
-      if (reason.empty()) return false;
+      if (!produce::IsIgnoredKafkaEntry(pair.first)) return false;
       const std::string name(key.name);
-      Ignore(out_.places[name + ' ' + pair.first], name + '.' + pair.first, reason);
+      Ignore(out_.places[name + ' ' + pair.first], name + '.' + pair.first,
+             "it is for the original's Kafka client; delivery reports are taken as they come");
       return true;
     });
   }

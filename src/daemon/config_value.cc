@@ -365,7 +365,7 @@ std::string DescribeType(const ConfigKey& key) { return std::visit(Describer{key
 
 std::string QuoteYaml(std::string_view text) {
   static constexpr std::string_view kSafeFirst = "_./$";
-  static constexpr std::string_view kSafeInside = "_./$-:=&?+@~";
+  static constexpr std::string_view kSafeInside = "_./$-:=&+@~";
   const auto is_safe = [](char c, std::string_view marks) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            marks.find(c) != std::string_view::npos;

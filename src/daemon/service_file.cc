@@ -34,16 +34,6 @@ constexpr auto kIgnored = std::to_array<IgnoredKeyName>({
     {"stream_config_uri_options.", "only its headers are used"},
 });
 
-// Of node-rdkafka, which takes them out before librdkafka sees them.
-constexpr auto kIgnoredKafkaEntries = std::to_array<std::string_view>({
-    "producer.poll.interval.ms",
-    "dr_cb",
-    "dr_msg_cb",
-    "event_cb",
-    "rebalance_cb",
-    "offset_commit_cb",
-});
-
 }  // namespace
 
 std::span<const IgnoredKeyName> IgnoredKeyNames() { return kIgnored; }
@@ -55,14 +45,6 @@ std::string_view ReasonIgnored(std::string_view name) {
                                            name == key.name.substr(0, key.name.size() - 1)))) {
       return key.reason;
     }
-  }
-  return {};
-}
-
-std::string_view ReasonKafkaEntryIgnored(std::string_view entry) {
-  for (const std::string_view name : kIgnoredKafkaEntries) {
-    if (entry == name)
-      return "it is for the original's Kafka client; delivery reports are polled at once here";
   }
   return {};
 }

@@ -19,9 +19,6 @@ std::span<const IgnoredKeyName> IgnoredKeyNames();
 // The reason why `name` is ignored, or empty if it is not.
 std::string_view ReasonIgnored(std::string_view name);
 
-// Entries of kafka.conf that only the original's Kafka client knows; the reason, or empty.
-std::string_view ReasonKafkaEntryIgnored(std::string_view entry);
-
 // Another name of a key ("metrics.port" is "admin.port"), or `name` itself.
 std::string_view ResolveAlias(std::string_view name);
 

@@ -1,0 +1,135 @@
+#include "cli/commands.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "cli/arguments.h"
+#include "cli/config_commands.h"
+#include "cli/exit_code.h"
+#include "cli/validate_command.h"
+#include "core/suggest.h"
+#include "core/version.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Command {
+  const CommandSpec& (*spec)();
+  int (*run)(const Arguments& arguments);
+};
+
+constexpr std::array<Command, 3> kCommands = {{
+    {ServeSpec, Serve},
+    {CheckConfigSpec, CheckConfig},
+    {ValidateSpec, Validate},
+}};
+
+// Groups whose commands come in later versions; their names are taken so that scripts can ask.
+struct Group {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view instead;
+};
+constexpr std::array<Group, 4> kGroups = {{
+    {"schemas", "Work on schema repositories: materialise, check, compare versions.",
+     "sluice validate holds events against the schemas of a repository."},
+    {"streams", "Ask the stream configuration what it says.",
+     "sluice check-config tells whether a configuration can be read; serve checks streams against "
+     "the file that "
+     "stream_config_uri names."},
+    {"spool", "Look at and replay records that were spooled.",
+     "Records that cannot be delivered are refused (503) and left to the client; nothing is "
+     "spooled."},
+    {"datasets", "Derive table definitions from streams.",
+     "Schemas and stream configuration hold what they need."},
+}};
+
+void Print(std::FILE* stream, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+}
+
+std::string MainHelp() {
+  std::string help =
+      "Usage: sluice <command> [options]\n\nSluice takes events over HTTP, holds each against its "
+      "JSON "
+      "Schema, and writes it to the Kafka topic of its stream.\n\nCommands:\n";
+  const auto append = [&](std::string_view name, std::string_view text) {
+    help +=
+        "  " + std::string(name) + std::string(14 - name.size(), ' ') + std::string(text) + '\n';
+  };
+  for (const Command& command : kCommands) append(command.spec().name, command.spec().summary);
+  help += "\nGroups of commands that are not built yet:\n";
+  for (const Group& group : kGroups) append(group.name, group.summary);
+  return help +
+         "\nOptions:\n  --help        show this text, or after a command its own\n"
+         "  --version     show the version\n";
+}
+
+int Misused(const std::string& message) {
+  Print(stderr, "sluice: " + message + '\n');
+  return kUsage;
+}
+
+int RunGroup(const Group& group, const std::vector<std::string>& words) {
+  const std::string name(group.name);
+  const std::string text =
+      "The commands of sluice " + name + " are not built yet. " + std::string(group.instead) + '\n';
+  if (std::find(words.begin(), words.end(), "--help") != words.end()) {
+    Print(stdout,
+          "Usage: sluice " + name + " <command>\n\n" + std::string(group.summary) + "\n\n" + text);
+    return kGood;
+  }
+  Print(stderr, text);
+  return kUsage;
+}
+
+int RunCommand(const Command& command, const std::vector<std::string>& words) {
+  const CommandSpec& spec = command.spec();
+  if (std::find(words.begin(), words.end(), "--help") != words.end()) {
+    Print(stdout, HelpText(spec));
+    return kGood;
+  }
+  const core::Result<Arguments> arguments = ParseArguments(spec, words);
+  if (!arguments) return Misused(arguments.error().message);
+  return command.run(*arguments);
+}
+
+int UnknownCommand(const std::string& name) {
+  std::vector<std::string_view> names = {"--help", "--version"};
+  for (const Command& command : kCommands) names.push_back(command.spec().name);
+  for (const Group& group : kGroups) names.push_back(group.name);
+  const std::string_view nearest = core::Nearest(name, names);
+  return Misused(
+      "unknown command " + name +
+      (nearest.empty() ? "; see sluice --help" : "; did you mean " + std::string(nearest) + "?"));
+}
+
+}  // namespace
+
+int Run(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    Print(stderr, MainHelp());
+    return kUsage;
+  }
+  const std::string& name = words.front();
+  if (name == "--help") {
+    Print(stdout, MainHelp());
+    return kGood;
+  }
+  if (name == "--version") {
+    Print(stdout, "sluice " + std::string(core::kVersion) + '\n');
+    return kGood;
+  }
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  for (const Command& command : kCommands) {
+    if (command.spec().name == name) return RunCommand(command, rest);
+  }
+  for (const Group& group : kGroups) {
+    if (group.name == name) return RunGroup(group, rest);
+  }
+  return UnknownCommand(name);
+}
+
+}  // namespace sluice::cli
