@@ -29,7 +29,7 @@ Verdict ErrorPass::Run(const Program& program, EditableEvent& event, UseDefaults
   stopped_ = false;
   reason_ = Exhaustion::kNone;
   depth_ = 0;
-  references_ = 0;
+  references_left_ = MaxReferences(event.root()->nodes());
   errors_.Clear();
   data_path_.clear();
   schema_path_.assign("#");
@@ -125,7 +125,7 @@ void ErrorPass::CheckGroups(const SchemaNode& schema, const SchemaDetail& detail
 // What ajv inlines is told below the reference's own text; what it compiles to a function of its
 // own is told below "#", and takes defaults whatever is around the reference.
 void ErrorPass::CheckReference(const Reference& reference, const Value& value) {
-  if (++references_ > kMaxReferences) return Stop(Exhaustion::kReferences);
+  if (references_left_-- == 0) return Stop(Exhaustion::kReferences);
   const std::size_t size = schema_path_.size();
   const std::size_t begin = std::exchange(schema_path_begin_, size);
   const bool composite = composite_;

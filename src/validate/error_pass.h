@@ -99,7 +99,7 @@ class ErrorPass {
   Exhaustion reason_ = Exhaustion::kNone;
   std::uint32_t pattern_ = kNowhere;
   std::uint32_t depth_ = 0;
-  std::uint64_t references_ = 0;
+  std::uint64_t references_left_ = 0;
   std::string data_path_;
   std::string schema_path_;  // its end, from schema_path_begin_: a reference starts a new one
   std::size_t schema_path_begin_ = 0;

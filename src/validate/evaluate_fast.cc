@@ -38,6 +38,7 @@ inline bool SameBytes(const char* a, const char* b, std::size_t size) {
 
 FastPass::Outcome FastPass::Run(const Node* root, UseDefaults defaults) {
   defaults_ = defaults == UseDefaults::kYes && program_.has_defaults;
+  references_left_ = MaxReferences(root->nodes());
   const bool valid = Check(program_.root, root);
   if (needs_defaults_) return Outcome::kNeedsDefaults;
   if (stopped_) return Outcome::kExhausted;
@@ -67,7 +68,8 @@ bool FastPass::Check(SchemaId id, const Node* value) {
       }
       break;
     case Kind::kArray:
-      if (schema.array != kNowhere && !CheckArray(program_.arrays[schema.array], value)) return false;
+      if (schema.array != kNowhere && !CheckArray(program_.arrays[schema.array], value))
+        return false;
       break;
     case Kind::kObject:
       if (schema.object != kNowhere && !CheckObject(program_.objects[schema.object], value)) {
@@ -90,7 +92,7 @@ bool FastPass::CheckSpecial(const SchemaNode& schema, const Node* value) {
       !IsIntegral(document_.Number(*value))) {
     return false;
   }
-  if (++references_ > kMaxReferences) return Stop(Exhaustion::kReferences);
+  if (references_left_-- == 0) return Stop(Exhaustion::kReferences);
   if (++depth_ > kMaxDepth) return Stop(Exhaustion::kDepth);
   const bool valid = Check(reference.target, value);
   --depth_;
@@ -289,7 +291,8 @@ bool FastPass::CheckRest(const RestRules& rules, const Node* value) {
   if (++depth_ > kMaxDepth) return Stop(Exhaustion::kDepth);
   const std::uint32_t depth = depth_;
   for (const std::uint32_t set : {rules.constant, rules.enumeration}) {
-    if (set != kNowhere && !equality_.Contains(program_, program_.value_sets[set], document_, value)) {
+    if (set != kNowhere &&
+        !equality_.Contains(program_, program_.value_sets[set], document_, value)) {
       return false;
     }
   }

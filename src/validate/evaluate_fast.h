@@ -53,7 +53,7 @@ class FastPass {
   Exhaustion reason_ = Exhaustion::kNone;
   std::uint32_t pattern_ = kNowhere;
   std::uint32_t depth_ = 0;
-  std::uint64_t references_ = 0;
+  std::uint64_t references_left_ = 0;
 };
 
 }  // namespace sluice::validate

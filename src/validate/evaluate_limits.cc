@@ -12,7 +12,7 @@ std::string Describe(Exhaustion reason, const Program& program, std::uint32_t pa
       return "the schema applies to itself more than " + std::to_string(kMaxDepth) +
              " levels deep: its $refs do not end";
     case Exhaustion::kReferences:
-      return "the schema follows more than " + std::to_string(kMaxReferences) + " $refs";
+      return "the schema follows too many $refs for an event of this size";
     case Exhaustion::kPattern:
       return "the pattern \"" + program.patterns[pattern]->source() +
              "\" takes too long on this event";

@@ -15,8 +15,10 @@ enum class Exhaustion : std::uint8_t { kNone, kDepth, kReferences, kPattern };
 // under a recursive schema of five steps a level stays below it.
 inline constexpr std::uint32_t kMaxDepth = 6000;
 
-// Following $refs, per event.
-inline constexpr std::uint64_t kMaxReferences = 20'000'000;
+// How many $refs may be followed for an event of so many nodes.
+inline constexpr std::uint64_t MaxReferences(std::uint32_t nodes) {
+  return 1'000'000 + 64 * static_cast<std::uint64_t>(nodes);
+}
 
 // What a person is told. `pattern` is for kPattern.
 std::string Describe(Exhaustion reason, const Program& program, std::uint32_t pattern);

@@ -207,6 +207,9 @@ struct Program {
   FormatMode formats = FormatMode::kFast;
   SchemaId root = kAnySchema;
   bool has_defaults = false;
+  // Some schema can apply to one value again and again. Such a value is endless work for ajv even
+  // where the first pass would stop early, so only the second pass decides.
+  bool has_loops = false;
 
   std::vector<SchemaNode> schemas;
   std::vector<ObjectRules> objects;

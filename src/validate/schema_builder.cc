@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "validate/schema_loops.h"
 #include "validate/schema_text.h"
 
 namespace sluice::validate {
@@ -109,6 +110,7 @@ std::unique_ptr<const Program> SchemaBuilder::Build() {
     if (program_->schemas.size() > kMaxSchemas) problem_ = "the schema has too many parts";
   }
   if (Failed() || !index_.needed().empty()) return nullptr;
+  program_->has_loops = HasLoops(*program_);
   if (!values_.Finish(*program_)) {
     problem_ = "a value of enum or const cannot be represented";
     return nullptr;
@@ -129,10 +131,7 @@ SchemaId SchemaBuilder::Enqueue(const SchemaPlace& place) {
 
 SchemaId SchemaBuilder::Child(const Context& context, const boost::json::value& schema,
                               std::string_view keyword, std::optional<std::string_view> step) {
-  if (!schema.is_object() && !schema.is_bool()) {
-    Fail(context, keyword, "a schema must be an object or a boolean");
-    return kAnySchema;
-  }
+  // What is neither object nor boolean (the meta-schema tells most) has no rules for ajv either.
   if (!HasRules(schema)) return kAnySchema;
   SchemaPlace place{&schema, context.place.document, context.base, context.place.pointer};
   AppendPointerStep(place.pointer, keyword);
@@ -198,7 +197,8 @@ void SchemaBuilder::BuildReference(Context& context, const boost::json::value& v
         context, "$ref",
         "can't resolve reference " + text + " from id " + context.base + ": " + index_.problem());
   }
-  if (!target->schema->is_object() && !target->schema->is_bool()) {
+  // A list of schemas (tuple `items`) has no keywords: ajv takes it, and so anything.
+  if (!target->schema->is_structured() && !target->schema->is_bool()) {
     return Fail(context, "$ref", "reference " + text + " leads to no schema");
   }
   Reference reference;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "validate/meta_schema.h"
 #include "validate/schema_builder.h"
 #include "validate/schema_text.h"
 
@@ -15,6 +16,10 @@ std::string DefaultText(const boost::json::value& schema) {
   std::string text;
   if (value != nullptr) AppendJson(text, *value);
   return text;
+}
+
+bool IsMetaSchema(const SchemaPlace& place) {
+  return MetaSchemaDocument(place.document->uri) == place.document->root;
 }
 
 std::string SchemaPath(std::string_view keyword, std::string_view name) {
@@ -161,7 +166,8 @@ void SchemaBuilder::BuildProperties(Context& context, ObjectRules& rules) {
     AppendPropertyPath(text, name);
     detail.data_path = Intern(text);
     detail.schema_path = Intern(SchemaPath("properties", name));
-    text = DefaultText(*schema);
+    // The original's meta-schemas are compiled without defaults.
+    text = IsMetaSchema(context.place) ? std::string() : DefaultText(*schema);
     if (!text.empty()) {
       property.has_default = 1;
       detail.default_json = Intern(text);
@@ -202,9 +208,12 @@ void SchemaBuilder::BuildRequired(Context& context, ObjectRules& rules) {
     Property& property = program_->properties[place->second];
     if (property.required == 0) ++rules.required_count;
     property.required = 1;
-    if (property.declared && property.schema != kAnySchema) {
-      program_->property_details[place->second].told_missing = true;
-    } else {
+    const bool told_in_place = property.declared && property.schema != kAnySchema;
+    program_->property_details[place->second].told_missing = told_in_place;
+    // ajv tells a missing property whose schema is `false` in both places.
+    const auto* properties = context.Find("properties");
+    const auto* schema = property.declared ? properties->get_object().if_contains(name) : nullptr;
+    if (!told_in_place || schema->is_bool()) {
       program_->texts.push_back(name_text);
       ++rules.required.count;
     }

@@ -20,6 +20,7 @@ Validator::~Validator() = default;
 Verdict Validator::Validate(const CompiledSchema& schema, EditableEvent& event,
                             UseDefaults defaults) {
   const Program& program = schema.program();
+  if (program.has_loops) return ValidateSlowly(schema, event, defaults);
   FastPass fast(program, event.document(), state_->equality);
   switch (fast.Run(event.root(), defaults)) {
     case FastPass::Outcome::kValid:

@@ -25,7 +25,8 @@ Outcome EngineRunner::Run(const validate::CompiledSchema& schema, std::string_vi
   event_.Load(document_, 0);
   const Verdict alone = validator_.ValidateSlowly(schema, event_, defaults);
   event_.Load(document_, 0);
-  const bool superseded = event_.edited();
+  std::string before;  // without members that come again later
+  event_.AppendTo(before);
   const Verdict verdict = validator_.Validate(schema, event_, defaults);
   passes_agree_ = alone == verdict;
   switch (verdict) {
@@ -41,7 +42,8 @@ Outcome EngineRunner::Run(const validate::CompiledSchema& schema, std::string_vi
       outcome.status = Outcome::Status::kExhausted;
       outcome.message = validator_.message();
   }
-  if (event_.edited() && !superseded) event_.AppendTo(outcome.after);
+  event_.AppendTo(outcome.after);
+  if (outcome.after == before) outcome.after.clear();
   return outcome;
 }
 

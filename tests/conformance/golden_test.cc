@@ -5,8 +5,8 @@
 #include <map>
 
 #include "conformance/engine_runner.h"
+#include "conformance/recording.h"
 #include "core/yaml_json.h"
-#include "validate/evaluate_equal.h"
 
 // The engine against the verdicts that were recorded from the original validator.
 namespace sluice {
@@ -50,43 +50,6 @@ class SchemaFolder {
   std::map<std::string, std::shared_ptr<const validate::CompiledSchema>> compiled_;
 };
 
-// One line of the recording, kept with the text that its nodes view.
-struct Recording {
-  explicit Recording(std::string line) : text(std::move(line)) {
-    const std::size_t length = text.size();
-    text.append(validate::kReadPadding, ' ');
-    validate::Reader reader;
-    ok = reader.Read(std::string_view(text).substr(0, length), {}, document).has_value();
-  }
-  const validate::Node* Find(std::string_view key) const {
-    return document.Find(document.nodes.data(), key);
-  }
-  std::string String(std::string_view key) const {
-    const validate::Node* node = Find(key);
-    return node == nullptr ? std::string() : std::string(document.String(*node));
-  }
-  std::string text;
-  validate::Document document;
-  bool ok = false;
-};
-
-std::string Difference(const Recording& wanted, const Outcome& outcome) {
-  if (wanted.Find("valid")->kind() == validate::Kind::kTrue) {
-    if (outcome.status != Outcome::Status::kValid) return "status";
-    if (wanted.Find("after") == nullptr) return outcome.after.empty() ? "" : "changed";
-    return wanted.String("after") == outcome.after ? "" : "after";
-  }
-  if (outcome.status != Outcome::Status::kInvalid) return "status";
-  const Recording errors(outcome.errors_json);
-  if (!errors.ok) return "errors are not JSON";
-  validate::ValueEquality equality;
-  if (!equality.Equal(wanted.document, wanted.Find("errors"), errors.document,
-                      errors.document.nodes.data())) {
-    return "errors";
-  }
-  return wanted.String("errorsText") == outcome.errors_text ? "" : "errorsText";
-}
-
 TEST_CASE("Engine: agrees with every recorded verdict") {
   const std::string shared = test::SharedFolder();
   const std::string path = shared + "/data/golden/validation.ndjson";
@@ -101,9 +64,9 @@ TEST_CASE("Engine: agrees with every recorded verdict") {
   std::string text = test::ReadFile(path);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const Recording wanted(text.substr(at, end - at));
+    const test::Recording wanted(text.substr(at, end - at));
     at = end + 1;
-    REQUIRE(wanted.ok);
+    REQUIRE(wanted.ok());
     ++total;
     const auto schema = schemas.Compiled(wanted.String("schema"));
     std::string difference;
@@ -113,10 +76,10 @@ TEST_CASE("Engine: agrees with every recorded verdict") {
       difference = "the schema was refused";
     } else {
       const Outcome outcome = runner.Run(*schema, wanted.String("raw"));
-      difference = Difference(wanted, outcome);
+      difference = test::Difference(wanted, wanted.root(), outcome);
       if (difference.empty() && !runner.passes_agree()) difference = "passes";
       if (!difference.empty()) {
-        MESSAGE(difference, "\n want ", wanted.text, "\n got ", outcome.errors_json, "\n ",
+        MESSAGE(difference, "\n want ", wanted.text(), "\n got ", outcome.errors_json, "\n ",
                 outcome.errors_text, outcome.message, outcome.after);
       }
     }
