@@ -39,7 +39,7 @@ FindStatus StatusOf(int error) {
 }
 
 bool LiesUnder(const std::string& path, const std::string& folder) {
-  if (folder == "/") return true;
+  if (folder == "/" || path == folder) return true;
   return path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/';
 }
 

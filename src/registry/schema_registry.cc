@@ -176,11 +176,10 @@ void SchemaRegistry::Impl::Get(std::string_view uri, Origin origin, SchemaCallba
       const auto found = in_flight.find(*normal);
       const bool is_first = found == in_flight.end();
       if (is_first && origin == Origin::kEvent && !budget.Take(now)) {
-        known = core::Error{
-            core::ErrorCode::kSchemaUnavailable,
-            LoadFailure(uri,
-                        "too many unknown schema URIs were asked for in this minute, more than " +
-                            std::to_string(options.max_unknown_per_minute))};
+        known = core::Error{core::ErrorCode::kSchemaUnavailable,
+                            LoadFailure(uri, "too many unknown schema URIs, more than " +
+                                                 std::to_string(options.max_unknown_per_minute) +
+                                                 " in a minute (schema_max_unknown_per_minute)")};
       } else {
         auto& callbacks = is_first ? in_flight[*normal] : found->second;
         callbacks.push_back(std::move(done));
