@@ -58,6 +58,8 @@ function write(schema, raws) {
   }
   ajv.removeSchema();
   ajv._fragments = {};
+  // A schema that is refused while ajv is inside a `not` would leave it telling one error only.
+  ajv._opts.allErrors = ajv._metaOpts.allErrors = true;
   fs.writeSync(1, JSON.stringify(line) + '\n');
   return raws.length;
 }

@@ -7,7 +7,9 @@ const { NAMES, STRINGS, NUMBERS, value } = require('./values');
 const TYPES = ['null', 'boolean', 'integer', 'number', 'string', 'array', 'object'];
 const FORMATS = ['date', 'time', 'date-time', 'uri', 'uri-reference', 'uri-template', 'url', 'email', 'hostname', 'ipv4',
   'ipv6', 'regex', 'uuid', 'json-pointer', 'json-pointer-uri-fragment', 'relative-json-pointer'];
-const PATTERNS = ['^a', 'b$', '^[a-z]*$', '^\\d+$', 'é', '^.$', '[^/]', '^(?!x)', '(a)\\1', '^$', '\\w+', '^\\S+$', '😀', 'o'];
+// None in which a character outside the basic plane counts once here and twice in ajv, which reads patterns without the
+// unicode flag: the official suite wants it to count once.
+const PATTERNS = ['^a', 'b$', '^[a-z]*$', '^\\d+$', 'é', '^a.$', '[^/]', '^(?!x)', '(a)\\1', '^$', '\\w+', '^\\S+$', '😀', 'o'];
 
 class SchemaMaker {
   constructor(random) {
