@@ -1,0 +1,174 @@
+// What the Kafka producer costs over librdkafka itself: the same records, settings and topic
+// through a bare librdkafka loop and through produce::KafkaProducer in arrays of 50, one thread
+// each, one after the other.
+//
+//   produce_bench BOOTSTRAP [RECORDS] [BYTES]
+#include <librdkafka/rdkafka.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "produce/kafka_conf.h"
+#include "produce/kafka_producer.h"
+
+namespace {
+
+using sluice::produce::DeliveryMode;
+using std::chrono::steady_clock;
+
+constexpr std::uint32_t kArray = 50;
+constexpr const char* kTopic = "bench.produce";
+
+struct Run {
+  std::string bootstrap;
+  std::size_t records = 1000000;
+  std::string value;
+};
+
+sluice::core::KafkaOptions Options(const Run& run) {
+  sluice::core::KafkaOptions options;
+  options.conf = {{"bootstrap.servers", run.bootstrap}, {"compression.codec", "snappy"}};
+  return options;
+}
+
+double Seconds(steady_clock::time_point since) {
+  return std::chrono::duration<double>(steady_clock::now() - since).count();
+}
+
+// Reports are taken on the same thread between the records, as a loop without a service around it
+// does.
+double BareLoop(const Run& run) {
+  auto conf = sluice::produce::MakeKafkaConf(
+      sluice::produce::MergeKafkaEntries(Options(run), DeliveryMode::kGuaranteed, "bench"));
+  if (!conf) std::exit(1);
+  rd_kafka_conf_set_events(conf->get(), RD_KAFKA_EVENT_DR);
+  char text[512];
+  rd_kafka_t* kafka = rd_kafka_new(RD_KAFKA_PRODUCER, conf->release(), text, sizeof text);
+  rd_kafka_queue_t* queue = rd_kafka_queue_get_main(kafka);
+  rd_kafka_topic_t* topic = rd_kafka_topic_new(kafka, kTopic, nullptr);
+  std::size_t done = 0;
+  const auto take = [&](int wait_ms) {
+    while (rd_kafka_event_t* event = rd_kafka_queue_poll(queue, wait_ms)) {
+      done += rd_kafka_event_message_count(event);
+      rd_kafka_event_destroy(event);
+      wait_ms = 0;
+    }
+  };
+  const auto start = steady_clock::now();
+  for (std::size_t i = 0; i < run.records;) {
+    const int refused =
+        rd_kafka_produce(topic, RD_KAFKA_PARTITION_UA, 0, const_cast<char*>(run.value.data()),
+                         run.value.size(), nullptr, 0, nullptr);
+    if (refused == 0) ++i;
+    if (refused != 0 || i % kArray == 0) take(refused == 0 ? 0 : 1);
+  }
+  while (done < run.records) take(100);
+  const double seconds = Seconds(start);
+  rd_kafka_topic_destroy(topic);
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_destroy(kafka);
+  return seconds;
+}
+
+// How many requests may wait at once, and how long each took.
+struct Window {
+  std::mutex mutex;
+  std::condition_variable room;
+  std::size_t open = 0;
+  std::size_t failed = 0;
+  std::vector<double> latencies;
+};
+
+class Request final : public sluice::produce::Delivery {
+ public:
+  explicit Request(Window& window) : window_(window) { Reserve(kArray); }
+
+ private:
+  void OnAllDone() override {
+    {
+      const std::lock_guard lock(window_.mutex);
+      --window_.open;
+      window_.latencies.push_back(Seconds(start_));
+      for (std::uint32_t i = 0; i < size(); ++i)
+        window_.failed += slot(i).state() != sluice::produce::DeliverySlot::State::kDelivered;
+    }
+    window_.room.notify_one();
+    delete this;
+  }
+
+  Window& window_;
+  const steady_clock::time_point start_ = steady_clock::now();
+};
+
+double ThroughProducer(const Run& run, std::size_t waiting, Window& window) {
+  sluice::core::Metrics metrics({}, "bench");
+  sluice::produce::KafkaProducer producer(Options(run), "bench", metrics);
+  if (!producer.Start()) std::exit(1);
+  sluice::produce::Topic* topic = producer.OpenTopic(kTopic);
+  const auto start = steady_clock::now();
+  for (std::size_t i = 0; i < run.records; i += kArray) {
+    {
+      std::unique_lock lock(window.mutex);
+      window.room.wait(lock, [&] { return window.open < waiting; });
+      ++window.open;
+    }
+    auto* request = new Request(window);
+    for (std::uint32_t k = 0; k < kArray; ++k)
+      producer.Produce(*topic, DeliveryMode::kGuaranteed, {.value = run.value, .key = {}},
+                       request->Add());
+    request->Seal();
+    producer.EndOfBatch();
+  }
+  {
+    std::unique_lock lock(window.mutex);
+    window.room.wait(lock, [&] { return window.open == 0; });
+  }
+  const double seconds = Seconds(start);
+  producer.Stop(steady_clock::now() + std::chrono::seconds(5));
+  return seconds;
+}
+
+double Quantile(std::vector<double>& values, double q) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))] * 1000;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "produce_bench BOOTSTRAP [RECORDS] [BYTES]\n");
+    return 2;
+  }
+  Run run{argv[1], 1000000, {}};
+  if (argc > 2) run.records = std::strtoull(argv[2], nullptr, 10) / kArray * kArray;
+  run.value.assign(argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1000, 'x');
+  for (std::size_t i = 0; i < run.value.size(); ++i)  // neither constant nor random
+    run.value[i] = static_cast<char>('a' + (i * i / 7) % 26);
+
+  Run warm = run;
+  warm.records = run.records / 10;
+  BareLoop(warm);
+  const auto rate = [&](double seconds) { return static_cast<double>(run.records) / seconds; };
+  const double bare = rate(BareLoop(run));
+  std::printf("bare librdkafka loop: %.0f records/s of %zu bytes\n", bare, run.value.size());
+  for (std::size_t waiting : {1u, 32u, 256u}) {
+    Run part = run;
+    if (waiting == 1) part.records = std::min<std::size_t>(run.records, 10000);
+    Window window;
+    const double own = static_cast<double>(part.records) / ThroughProducer(part, waiting, window);
+    std::printf(
+        "producer, arrays of %u, %zu at once: %.0f records/s (%.2f of bare), "
+        "p50 %.1f ms, p99 %.1f ms, %zu failed\n",
+        kArray, waiting, own, own / bare, Quantile(window.latencies, 0.5),
+        Quantile(window.latencies, 0.99), window.failed);
+  }
+  return 0;
+}
