@@ -16,20 +16,22 @@ inline constexpr std::uint8_t kSchemeChar = 8;       // behind the first: letter
 inline constexpr std::uint8_t kEmailChar = 16;       // of a dot-atom without the dot
 inline constexpr std::uint8_t kUnreservedChar = 32;  // RFC 3986: letters, digits, - . _ ~
 inline constexpr std::uint8_t kSubDelimChar = 64;    // RFC 3986: ! $ & ' ( ) * + , ; =
+inline constexpr std::uint8_t kPathChar = 128;       // RFC 3986: those two, and : @ /
 
 inline constexpr std::array<std::uint8_t, 256> kCharClasses = [] {
   std::array<std::uint8_t, 256> classes{};
   const auto add = [&classes](std::string_view chars, std::uint8_t bits) {
     for (const char c : chars) classes[static_cast<unsigned char>(c)] |= bits;
   };
-  constexpr std::uint8_t kAlnum = kSchemeChar | kEmailChar | kUnreservedChar;
+  constexpr std::uint8_t kAlnum = kSchemeChar | kEmailChar | kUnreservedChar | kPathChar;
   add("0123456789", kDigitChar | kHexChar | kAlnum);
   add("abcdefABCDEF", kHexChar);
   add("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", kAlphaChar | kAlnum);
   add("+-.", kSchemeChar);
   add("!#$%&'*+/=?^_`{|}~-", kEmailChar);
-  add("-._~", kUnreservedChar);
-  add("!$&'()*+,;=", kSubDelimChar);
+  add("-._~", kUnreservedChar | kPathChar);
+  add("!$&'()*+,;=", kSubDelimChar | kPathChar);
+  add(":@/", kPathChar);
   return classes;
 }();
 

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstring>
 
 #include "validate/format_chars.h"
@@ -25,25 +26,57 @@ bool HasForeignEndOfText(std::string_view text) {
 namespace sluice::validate::fast {
 namespace {
 
-// Digits at the positions of `0` in the template, of which `1` to `5` are upper bounds, other
-// characters as they are.
-template <std::size_t kSize>
-bool Fits(const char* p, const char (&shape)[kSize]) {
-  for (std::size_t i = 0; i + 1 < kSize; ++i) {
-    const char s = shape[i];
-    if (s >= '1' && s <= '9') {
-      if (p[i] < '0' || p[i] > s) return false;
-    } else if (p[i] != s) {
-      return false;
-    }
+constexpr std::uint64_t kOnes = 0x0101010101010101;
+constexpr std::uint64_t kHighBits = 0x80 * kOnes;
+
+std::uint64_t Load8(const char* p) {
+  std::uint64_t bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  return bytes;
+}
+
+// Eight characters, each between two bounds, all compared at once.
+struct Shape {
+  std::uint64_t low = 0;
+  std::uint64_t to_high = 0;  // 0x7F less the upper bounds
+};
+
+// A digit stands for the digits up to it, any other character for itself.
+constexpr Shape MakeShape(std::string_view shape) {
+  std::uint64_t low = 0;
+  std::uint64_t to_high = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    // The byte order of Load8 on this machine.
+    const std::size_t shift = 8 * (std::endian::native == std::endian::little ? i : 7 - i);
+    const auto c = static_cast<unsigned char>(shape[i]);
+    const bool digit = c >= '0' && c <= '9';
+    low |= std::uint64_t{digit ? static_cast<unsigned char>('0') : c} << shift;
+    to_high |= std::uint64_t{0x7Fu - c} << shift;
   }
-  return true;
+  return {low, to_high};
+}
+
+bool Fits(const char* p, const Shape& shape) {
+  const std::uint64_t x = Load8(p);
+  const std::uint64_t above = x + shape.to_high;                // high bit: above the upper bound
+  const std::uint64_t not_below = (x | kHighBits) - shape.low;  // no high bit: below the lower one
+  return ((x | above | ~not_below) & kHighBits) == 0;
+}
+
+// \d\d\d\d-[0-1]\d-[0-3]\d
+bool FitsDate(const char* p) {
+  static constexpr Shape kFirst = MakeShape("9999-19-");
+  static constexpr Shape kLast = MakeShape("99-19-39");
+  return Fits(p, kFirst) && Fits(p + 2, kLast);
 }
 
 // (?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)
 bool FitsTimeOfDay(const char* p) {
-  return Fits(p, "29:59:59") || std::memcmp(p, "23:59:60", 8) == 0;
+  static constexpr Shape kTime = MakeShape("29:59:59");
+  return Fits(p, kTime) || std::memcmp(p, "23:59:60", 8) == 0;
 }
+
+bool AreDigits(const char* p) { return IsDigitChar(p[0]) && IsDigitChar(p[1]); }
 
 // (?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?) and then the end, the second group optional if `p` may end
 // without a zone.
@@ -59,11 +92,11 @@ bool FitsFractionAndZone(const char* p, const char* end, Zone zone) {
   if (*p != '+' && *p != '-') return false;
   switch (end - p) {
     case 3:
-      return Fits(p + 1, "99");
+      return AreDigits(p + 1);
     case 5:
-      return Fits(p + 1, "9999");
+      return AreDigits(p + 1) && AreDigits(p + 3);
     case 6:
-      return Fits(p + 1, "99:99");
+      return AreDigits(p + 1) && p[3] == ':' && AreDigits(p + 4);
     default:
       return false;
   }
@@ -86,10 +119,22 @@ ByteKind KindAt(std::string_view text, std::size_t at) {
   return IsJsSpace(NextCodePoint(text, at)) ? ByteKind::kSpace : ByteKind::kOther;
 }
 
+// The next character from `at` on that can be something else than kOther, or one before it: visible
+// ASCII that is neither a backslash nor below $ is passed over eight at a time.
+std::size_t SkipPlain(std::string_view text, std::size_t at) {
+  for (; text.size() - at >= 8; at += 8) {
+    const std::uint64_t x = Load8(text.data() + at);
+    const std::uint64_t backslash = x ^ (kOnes * '\\');
+    if (((x | ((x - kOnes * '$') & ~x) | ((backslash - kOnes) & ~backslash)) & kHighBits) != 0)
+      break;
+  }
+  return at;
+}
+
 }  // namespace
 
 // /^\d\d\d\d-[0-1]\d-[0-3]\d$/
-bool IsDate(std::string_view text) { return text.size() == 10 && Fits(text.data(), "9999-19-39"); }
+bool IsDate(std::string_view text) { return text.size() == 10 && FitsDate(text.data()); }
 
 // /^(?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)?$/i
 bool IsTime(std::string_view text) {
@@ -99,7 +144,7 @@ bool IsTime(std::string_view text) {
 
 // /^\d\d\d\d-[0-1]\d-[0-3]\d[t\s](?:[0-2]\d:[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?(?:z|[+-]\d\d(?::?\d\d)?)$/i
 bool IsDateTime(std::string_view text) {
-  if (text.size() < 20 || !Fits(text.data(), "9999-19-39")) return false;
+  if (text.size() < 20 || !FitsDate(text.data())) return false;
   std::size_t at = 10;
   const char32_t separator = NextCodePoint(text, at);
   if (separator != 'T' && separator != 't' && !IsJsSpace(separator)) return false;
@@ -113,8 +158,9 @@ bool IsUri(std::string_view text) {
   if (!cursor.TakeIfOf(kAlphaChar)) return false;
   cursor.TakeAll(kSchemeChar);
   if (!cursor.TakeIf(':')) return false;
-  for (std::size_t at = cursor.at(); at < text.size(); ++at) {
-    if (KindAt(text, at) == ByteKind::kSpace) return false;
+  std::size_t at = cursor.at();
+  while ((at = SkipPlain(text, at)) < text.size()) {
+    if (KindAt(text, at++) == ByteKind::kSpace) return false;
   }
   return true;
 }
@@ -124,15 +170,11 @@ bool IsUri(std::string_view text) {
 bool IsUriReference(std::string_view text) {
   if (text.empty()) return true;
   if (text.front() == '\\') return false;
-  std::size_t at = 0;
-  for (; at < text.size(); ++at) {
+  bool in_fragment = false;
+  for (std::size_t at = 0; (at = SkipPlain(text, at)) < text.size(); ++at) {
     const ByteKind kind = KindAt(text, at);
-    if (kind == ByteKind::kSpace) return false;
-    if (kind == ByteKind::kHash) break;
-  }
-  for (; at < text.size(); ++at) {
-    const ByteKind kind = KindAt(text, at);
-    if (kind == ByteKind::kSpace || kind == ByteKind::kBackslash) return false;
+    if (kind == ByteKind::kSpace || (in_fragment && kind == ByteKind::kBackslash)) return false;
+    in_fragment |= kind == ByteKind::kHash;
   }
   return true;
 }

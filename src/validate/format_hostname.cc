@@ -29,11 +29,11 @@ std::string ToLower(std::string_view text) {
 bool IsAsciiLabel(std::string_view label, BidiRule& bidi) {
   TextCursor cursor(label);
   if (!TakeHostLabel(cursor) || !cursor.done()) return false;
-  const std::string lower = ToLower(label);
-  if (!lower.starts_with(kPrefix)) {
-    bidi.Add(std::u32string(lower.begin(), lower.end()));
+  if (label.size() < kPrefix.size() || ToLower(label.substr(0, kPrefix.size())) != kPrefix) {
+    bidi.AddAscii(label);
     return true;
   }
+  const std::string lower = ToLower(label);
   const std::string_view code = std::string_view(lower).substr(kPrefix.size());
   const std::u32string decoded = DecodePunycode(code);
   const bool beyond_ascii =

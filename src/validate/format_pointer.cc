@@ -58,11 +58,18 @@ bool IsUuid(std::string_view text) {
     text.remove_prefix(kPrefix.size());
   }
   if (text.size() != kLength) return false;
-  for (std::size_t i = 0; i < kLength; ++i) {
-    const bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;
-    if (hyphen ? text[i] != '-' : !IsOf(text[i], kHexChar)) return false;
-  }
-  return true;
+  if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') return false;
+  std::uint8_t all = kHexChar;
+  const auto add = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      all &= kCharClasses[static_cast<unsigned char>(text[i])];
+  };
+  add(0, 8);
+  add(9, 13);
+  add(14, 18);
+  add(19, 23);
+  add(24, kLength);
+  return all != 0;
 }
 
 }  // namespace sluice::validate

@@ -41,14 +41,14 @@ class UriReader {
       }
       if (cursor_.Peek() == ':') return false;
     }
-    while (TakeCharacter(":@/", Private::kNo)) {
+    while (cursor_.TakeAll(kPathChar) > 0 || TakeCharacter("", Private::kNo)) {
     }
     if (cursor_.TakeIf('?')) {
-      while (TakeCharacter(":@/?", Private::kYes)) {
+      while (cursor_.TakeAll(kPathChar) > 0 || TakeCharacter("?", Private::kYes)) {
       }
     }
     if (cursor_.TakeIf('#')) {
-      while (TakeCharacter(":@/?", Private::kNo)) {
+      while (cursor_.TakeAll(kPathChar) > 0 || TakeCharacter("?", Private::kNo)) {
       }
     }
     return cursor_.done();

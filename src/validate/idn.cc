@@ -7,7 +7,31 @@
 namespace sluice::validate {
 namespace {
 
-bool Has(std::string_view property, char32_t c) { return Pcre2Property(property).Contains(c); }
+// Looked up once: the cache behind Pcre2Property has a lock.
+struct Properties {
+  const CodePointSet& letter = Pcre2Property("L");
+  const CodePointSet& mark = Pcre2Property("M");
+  const CodePointSet& nonspacing = Pcre2Property("Mn");
+  const CodePointSet& enclosing = Pcre2Property("Me");
+  const CodePointSet& format = Pcre2Property("Cf");
+  const CodePointSet& casefolded = Pcre2Property("CWCF");
+  const CodePointSet& ignorable = Pcre2Property("DI");
+  const CodePointSet& greek = Pcre2Property("sc:Greek");
+  const CodePointSet& hebrew = Pcre2Property("sc:Hebrew");
+  const CodePointSet& hiragana = Pcre2Property("sc:Hiragana");
+  const CodePointSet& katakana = Pcre2Property("sc:Katakana");
+  const CodePointSet& han = Pcre2Property("sc:Han");
+};
+const Properties& Unicode() {
+  static const Properties kProperties;
+  return kProperties;
+}
+
+CodePointSet UnionOf(std::initializer_list<std::string_view> properties) {
+  CodePointSet set;
+  for (const std::string_view property : properties) set.Add(Pcre2Property(property));
+  return set;
+}
 
 // RFC 5892, 2.6: allowed or not whatever the rules below say. The contextual ones are allowed here.
 const CodePointSet& ExceptionallyAllowed() {
@@ -59,14 +83,9 @@ bool IsAllowed(char32_t c) {
   if (c < 0x80) return c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
   if (ExceptionallyAllowed().Contains(c)) return true;
   if (ExceptionallyRefused().Contains(c) || Unstable().Contains(c)) return false;
-  static const CodePointSet kLettersDigits = [] {
-    CodePointSet set;
-    for (const std::string_view category : {"Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc"}) {
-      set.Add(Pcre2Property(category));
-    }
-    return set;
-  }();
-  return kLettersDigits.Contains(c) && !Has("CWCF", c) && !Has("DI", c);
+  static const CodePointSet kLettersDigits = UnionOf({"Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc"});
+  return kLettersDigits.Contains(c) && !Unicode().casefolded.Contains(c) &&
+         !Unicode().ignorable.Contains(c);
 }
 
 // Canonical combining class 9.
@@ -103,15 +122,17 @@ Joining JoiningOf(char32_t c) {
       {0x870, 0x882}, {0x88E, 0x88E}, {0x8AA, 0x8AC}, {0x8AE, 0x8AE}, {0x8B1, 0x8B2},
       {0x8B9, 0x8B9}};
   static const CodePointSet kUnjoined{{0x621, 0x621}, {0x674, 0x674}, {0x8AD, 0x8AD}};
-  static constexpr std::string_view kScripts[] = {
-      "sc:Arabic",   "sc:Syriac",     "sc:Nko",   "sc:Mandaic",        "sc:Mongolian",
-      "sc:Phags_Pa", "sc:Manichaean", "sc:Adlam", "sc:Hanifi_Rohingya"};
-  if (Has("Mn", c) || Has("Me", c) || Has("Cf", c)) return Joining::kTransparent;
+  static const CodePointSet kScripts =
+      UnionOf({"sc:Arabic", "sc:Syriac", "sc:Nko", "sc:Mandaic", "sc:Mongolian", "sc:Phags_Pa",
+               "sc:Manichaean", "sc:Adlam", "sc:Hanifi_Rohingya"});
+  const Properties& unicode = Unicode();
+  if (unicode.nonspacing.Contains(c) || unicode.enclosing.Contains(c) ||
+      unicode.format.Contains(c)) {
+    return Joining::kTransparent;
+  }
   if (kRight.Contains(c)) return Joining::kRight;
-  if (kUnjoined.Contains(c) || !Has("L", c)) return Joining::kNone;
-  const bool joins = std::any_of(std::begin(kScripts), std::end(kScripts),
-                                 [c](std::string_view script) { return Has(script, c); });
-  return joins ? Joining::kDual : Joining::kNone;
+  if (kUnjoined.Contains(c) || !unicode.letter.Contains(c)) return Joining::kNone;
+  return kScripts.Contains(c) ? Joining::kDual : Joining::kNone;
 }
 
 // RFC 5892, appendix A.1: between a letter that joins to the left and one that joins to the right.
@@ -145,13 +166,14 @@ bool FitsContext(std::u32string_view label, std::size_t at) {
     case 0xB7:
       return before == 'l' && behind == 'l';
     case 0x375:
-      return Has("sc:Greek", behind);
+      return Unicode().greek.Contains(behind);
     case 0x5F3:
     case 0x5F4:
-      return Has("sc:Hebrew", before);
+      return Unicode().hebrew.Contains(before);
     case 0x30FB:
       return std::any_of(label.begin(), label.end(), [](char32_t l) {
-        return Has("sc:Hiragana", l) || Has("sc:Katakana", l) || Has("sc:Han", l);
+        return Unicode().hiragana.Contains(l) || Unicode().katakana.Contains(l) ||
+               Unicode().han.Contains(l);
       });
     default:
       break;
@@ -166,29 +188,43 @@ bool FitsContext(std::u32string_view label, std::size_t at) {
 bool IsIdnLabel(std::u32string_view label) {
   if (label.empty() || label.front() == '-' || label.back() == '-') return false;
   if (label.size() >= 4 && label[2] == '-' && label[3] == '-') return false;
-  if (Has("M", label.front())) return false;
+  if (Unicode().mark.Contains(label.front())) return false;
   for (std::size_t at = 0; at < label.size(); ++at) {
     if (!IsAllowed(label[at]) || !FitsContext(label, at)) return false;
   }
   return true;
 }
 
+namespace {
+
+enum class Bidi : std::uint8_t { kL, kR, kAN, kEN, kNSM, kNeutral, kOther };
+
+Bidi BidiOf(char32_t c) {
+  static const CodePointSet& kL = Pcre2Property("bidi_class:L");
+  static const CodePointSet kR = UnionOf({"bidi_class:R", "bidi_class:AL"});
+  static const CodePointSet& kAN = Pcre2Property("bidi_class:AN");
+  static const CodePointSet& kEN = Pcre2Property("bidi_class:EN");
+  static const CodePointSet& kNSM = Pcre2Property("bidi_class:NSM");
+  static const CodePointSet kNeutral = UnionOf(
+      {"bidi_class:ES", "bidi_class:CS", "bidi_class:ET", "bidi_class:ON", "bidi_class:BN"});
+  if (kL.Contains(c)) return Bidi::kL;
+  if (kR.Contains(c)) return Bidi::kR;
+  if (kAN.Contains(c)) return Bidi::kAN;
+  if (kEN.Contains(c)) return Bidi::kEN;
+  if (kNSM.Contains(c)) return Bidi::kNSM;
+  return kNeutral.Contains(c) ? Bidi::kNeutral : Bidi::kOther;
+}
+
+}  // namespace
+
+void BidiRule::AddAscii(std::string_view label) {
+  // Letters are left-to-right and digits European numbers; a label ends with one of them.
+  if (!label.empty()) all_hold_ &= label.front() < '0' || label.front() > '9';
+}
+
 void BidiRule::Add(std::u32string_view label) {
-  enum class Bidi : std::uint8_t { kL, kR, kAN, kEN, kNSM, kNeutral, kOther };
-  const auto class_of = [](char32_t c) {
-    if (Has("bidi_class:L", c)) return Bidi::kL;
-    if (Has("bidi_class:R", c) || Has("bidi_class:AL", c)) return Bidi::kR;
-    if (Has("bidi_class:AN", c)) return Bidi::kAN;
-    if (Has("bidi_class:EN", c)) return Bidi::kEN;
-    if (Has("bidi_class:NSM", c)) return Bidi::kNSM;
-    for (const std::string_view neutral :
-         {"bidi_class:ES", "bidi_class:CS", "bidi_class:ET", "bidi_class:ON", "bidi_class:BN"}) {
-      if (Has(neutral, c)) return Bidi::kNeutral;
-    }
-    return Bidi::kOther;
-  };
   if (label.empty()) return;
-  const Bidi first = class_of(label.front());
+  const Bidi first = BidiOf(label.front());
   Bidi last = first;  // but marks
   bool seen_an = false;
   bool seen_en = false;
@@ -196,7 +232,7 @@ void BidiRule::Add(std::u32string_view label) {
   bool seen_r = false;
   bool seen_other = false;
   for (const char32_t c : label) {
-    const Bidi bidi = class_of(c);
+    const Bidi bidi = BidiOf(c);
     if (bidi != Bidi::kNSM) last = bidi;
     seen_an |= bidi == Bidi::kAN;
     seen_en |= bidi == Bidi::kEN;

@@ -23,6 +23,8 @@ bool IsIdnLabel(std::u32string_view label);
 class BidiRule {
  public:
   void Add(std::u32string_view label);
+  // A label of letters, digits and hyphens.
+  void AddAscii(std::string_view label);
   bool Holds() const { return !right_to_left_ || all_hold_; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -113,7 +114,7 @@ class SimplePattern final : public Pattern {
  public:
   explicit SimplePattern(std::string_view source) : Pattern(source) {}
 
-  // False if the items need more classes than there are bits, or one that bytes cannot tell.
+  // False if the items need more classes than there are bits.
   bool Build(const Flat& flat);
 
   MatchResult Search(std::string_view text) const override {
@@ -127,13 +128,16 @@ class SimplePattern final : public Pattern {
   }
 
  private:
+  // Which characters above U+007F a class has.
+  enum class Beyond : std::uint8_t { kNone, kSome, kAll };
+
   // Literal text (bit 0: `min` bytes of literals_ from `max` on), or between `min` and `max`
   // characters of a class.
   struct Step {
     std::uint32_t min;
     std::uint32_t max;
     std::uint8_t bit;
-    bool multi_byte;  // the class has all characters above U+007F
+    Beyond beyond;
   };
 
   const char* TakeLiteral(const Step& step, const char* at, const char* end) const {
@@ -149,7 +153,7 @@ class SimplePattern final : public Pattern {
   }
 
   const char* TakeClass(const Step& step, const char* at, const char* end) const {
-    if (step.multi_byte) return TakeMultiByteClass(step, at, end);
+    if (step.beyond != Beyond::kNone) return TakeBeyondAscii(step, at, end);
     const auto left = static_cast<std::size_t>(end - at);
     if (left < step.min) return nullptr;
     const char* const least = at + step.min;
@@ -161,22 +165,31 @@ class SimplePattern final : public Pattern {
     return at;
   }
 
-  const char* TakeMultiByteClass(const Step& step, const char* at, const char* end) const {
+  const char* TakeBeyondAscii(const Step& step, const char* at, const char* end) const {
+    const CodePointSet& set = sets_[static_cast<std::size_t>(std::countr_zero(step.bit))];
     std::uint32_t count = 0;
-    for (; count < step.max && at != end && Has(step.bit, *at); ++count) {
-      ++at;
-      while (at != end && IsContinuation(*at)) ++at;
+    for (; count < step.max && at != end; ++count) {
+      if ((*at & 0x80) == 0) {
+        if (!Has(step.bit, *at)) break;
+        ++at;
+        continue;
+      }
+      const std::string_view rest(at, static_cast<std::size_t>(end - at));
+      std::size_t length = 0;
+      const char32_t c = NextCodePoint(rest, length);
+      if (step.beyond == Beyond::kSome && !set.Contains(c)) break;
+      at += length;
     }
     return count < step.min ? nullptr : at;
   }
 
   std::uint8_t BitOf(const CodePointSet& set);
 
-  std::array<std::uint8_t, 256> classes_{};  // which classes a byte is in
+  std::array<std::uint8_t, 256> classes_{};  // which classes an ASCII character is in
   std::vector<Step> steps_;
   std::string literals_;
   bool to_end_ = false;
-  std::vector<CodePointSet> sets_;  // of the bits, while building
+  std::vector<CodePointSet> sets_;  // of the bits
 };
 
 std::uint8_t SimplePattern::BitOf(const CodePointSet& set) {
@@ -186,11 +199,8 @@ std::uint8_t SimplePattern::BitOf(const CodePointSet& set) {
   if (index == kMaxClasses) return 0;
   sets_.push_back(set);
   const auto bit = static_cast<std::uint8_t>(1u << index);
-  for (std::size_t byte = 0; byte < classes_.size(); ++byte) {
-    // Bytes above 127 stand for all characters that they can begin: a class has all of these or
-    // none.
-    const auto c = static_cast<char32_t>(byte);
-    if (set.Contains(c)) classes_[byte] |= bit;
+  for (char32_t c = 0; c < 0x80; ++c) {
+    if (set.Contains(c)) classes_[c] |= bit;
   }
   return bit;
 }
@@ -202,21 +212,21 @@ bool SimplePattern::Build(const Flat& flat) {
     if (IsCharacter(item)) {
       const auto begin = static_cast<std::uint32_t>(literals_.size());
       AppendCodePoint(literals_, item.set.ranges()[0].first);
-      if (!previous_literal) steps_.push_back({0, begin, 0, false});
+      if (!previous_literal) steps_.push_back({0, begin, 0, Beyond::kNone});
       steps_.back().min = static_cast<std::uint32_t>(literals_.size()) - steps_.back().max;
       previous_literal = true;
       continue;
     }
     previous_literal = false;
-    const bool all = item.set.ContainsAll(0x80, kMaxCodePoint);
-    if (!all && !item.set.ContainsNone(0x80, kMaxCodePoint)) return false;
     const std::uint8_t bit = BitOf(item.set);
     if (bit == 0) return false;
-    steps_.push_back({item.min, item.max, bit, all});
+    const Beyond beyond = item.set.ContainsAll(0x80, kMaxCodePoint)    ? Beyond::kAll
+                          : item.set.ContainsNone(0x80, kMaxCodePoint) ? Beyond::kNone
+                                                                       : Beyond::kSome;
+    steps_.push_back({item.min, item.max, bit, beyond});
   }
   // Behind the last thing that must be there, an open end makes everything optional moot.
   if (!to_end_ && !steps_.empty() && steps_.back().bit != 0) steps_.back().max = steps_.back().min;
-  sets_ = {};
   return true;
 }
 

@@ -201,14 +201,32 @@ constexpr std::string_view kBinaryProperties[] = {
     "XIDS",
 };
 
-// All code points but surrogates, which PCRE2 does not take, in order.
+// Planes 4 to 13 are unassigned and 15 and 16 for private use: what holds of the first code point
+// of such a plane holds of all of it, but for the two noncharacters at its end.
+bool IsUniformPlane(char32_t plane) { return plane >= 4 && plane != 14; }
+
+// All code points but surrogates, which PCRE2 does not take, in order; of a uniform plane the first
+// and the last two.
 std::string AllCharacters() {
   std::string all;
-  all.reserve(4 * 0x110000);
+  all.reserve(4 * 5 * 0x10000);
   for (char32_t c = 0; c <= kMaxCodePoint; ++c) {
-    if (c < 0xD800 || c > 0xDFFF) AppendCodePoint(all, c);
+    if (c == 0xD800) c = 0xE000;
+    AppendCodePoint(all, c);
+    if (IsUniformPlane(c >> 16) && (c & 0xFFFF) == 0) c += 0xFFFD;
   }
   return all;
+}
+
+// Adds a run of AllCharacters.
+void AddRun(char32_t first, char32_t last, CodePointSet& set) {
+  if (IsUniformPlane(last >> 16) && (last & 0xFFFF) == 0) last += 0xFFFD;
+  if (first < 0xD800 && last > 0xDFFF) {
+    set.Add(first, 0xD7FF);
+    set.Add(0xE000, last);
+  } else {
+    set.Add(first, last);
+  }
 }
 
 // The members of PCRE2's property: one match is one run of them. Null when PCRE2 does not know it.
@@ -223,6 +241,7 @@ std::shared_ptr<const CodePointSet> Enumerate(std::string_view name) {
   if (!code) return nullptr;
   const std::unique_ptr<pcre2_match_data, void (*)(pcre2_match_data*)> match(
       pcre2_match_data_create(1, nullptr), pcre2_match_data_free);
+  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // if it cannot, matching is slower
   const std::string all = AllCharacters();
   auto set = std::make_shared<CodePointSet>();
   std::size_t at = 0;
@@ -233,14 +252,7 @@ std::shared_ptr<const CodePointSet> Enumerate(std::string_view name) {
     std::size_t begin = bounds[0];
     std::size_t end = bounds[1];
     at = end;
-    const char32_t first = NextCodePoint(all, begin);
-    const char32_t last = PreviousCodePoint(all, end);
-    if (first < 0xD800 && last > 0xDFFF) {
-      set->Add(first, 0xD7FF);
-      set->Add(0xE000, last);
-    } else {
-      set->Add(first, last);
-    }
+    AddRun(NextCodePoint(all, begin), PreviousCodePoint(all, end), *set);
   }
   if (name == "C" || name == "Cs") set->Add(0xD800, 0xDFFF);
   return set;

@@ -8,7 +8,7 @@
 namespace sluice::validate {
 
 // The code points of a Unicode property, from the tables inside PCRE2. The first call for a
-// property takes some ten milliseconds, later ones find it in a cache. Any thread.
+// property takes some ten milliseconds at most, later ones find it in a cache. Any thread.
 
 // By what stands between the braces of ECMAScript's \p{…}: a general category, a binary property,
 // or `Script=`, `Script_Extensions=`, `General_Category=` (or their short names) with a value.

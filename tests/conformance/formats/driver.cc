@@ -16,7 +16,8 @@
 #include "validate/pattern_re2.h"
 #include "validate/pattern_simple.h"
 
-// Answers questions of the differential test, one a line; texts are hexadecimal WTF-8, "-" when empty.
+// Answers questions of the differential test, one a line; texts are hexadecimal WTF-8, "-" when
+// empty.
 //   format NAME fast|full TEXT        1 or 0
 //   check EXPRESSION                  1 or 0: whether `new RegExp` takes it
 //   pattern ENGINE EXPRESSION TEXT    1, 0, invalid, exhausted, or none: that engine cannot run it
@@ -57,9 +58,12 @@ std::string AnswerPattern(const std::string& engine, const std::string& source,
   }
   if (!pattern) return ParsePattern(source) ? "none" : "invalid";
   switch (pattern->Search(text)) {
-    case MatchResult::kMatch: return "1";
-    case MatchResult::kNoMatch: return "0";
-    case MatchResult::kExhausted: return "exhausted";
+    case MatchResult::kMatch:
+      return "1";
+    case MatchResult::kNoMatch:
+      return "0";
+    case MatchResult::kExhausted:
+      return "exhausted";
   }
   return "";
 }
