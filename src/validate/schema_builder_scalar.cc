@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "validate/schema_builder.h"
@@ -135,10 +136,10 @@ void SchemaBuilder::BuildRest(Context& context) {
     rules.not_schema = Child(context, *negated, "not");
     rules.not_anything = rules.not_schema == kAnySchema;
   }
-  // One alternative without rules makes anyOf true: ajv leaves it out.
-  rules.any_of = BuildAlternatives(context, "anyOf");
-  for (std::uint32_t i = 0; i < rules.any_of.count; ++i) {
-    if (program_->alternatives[rules.any_of.first + i].schema == kAnySchema) rules.any_of.count = 0;
+  // One alternative without rules makes anyOf true: ajv then does not even look at the others.
+  const auto* any_of = ArrayKeyword(context, "anyOf");
+  if (any_of != nullptr && std::all_of(any_of->begin(), any_of->end(), HasRules)) {
+    rules.any_of = BuildAlternatives(context, "anyOf");
   }
   rules.one_of = BuildAlternatives(context, "oneOf");
   rules.all_of = BuildAlternatives(context, "allOf");

@@ -25,9 +25,14 @@ ajv.addMetaSchema(require('ajv/lib/refs/json-schema-draft-06.json'));
 // The original knows draft-07 by both ids.
 ajv.addMetaSchema({ ...require('ajv/lib/refs/json-schema-draft-07.json'), $id: 'https://json-schema.org/draft-07/schema#' });
 
+// Infinity would be null in JSON.
+function infinities(key, v) {
+  return v === Infinity ? '+infinity' : v === -Infinity ? '-infinity' : v;
+}
+
 function judge(validate, raw) {
   const event = JSON.parse(raw);
-  const before = JSON.stringify(event);
+  const before = JSON.stringify(event, infinities);
   let valid;
   try {
     valid = validate(event);
@@ -39,8 +44,8 @@ function judge(validate, raw) {
     out.errors = validate.errors;
     out.errorsText = validate.errors.map((e) => `'${e.dataPath}' ${e.message}`).join(', ');
   }
-  const after = JSON.stringify(event);
-  if (after !== before) out.after = after;
+  const after = JSON.stringify(event, infinities);
+  if (after !== before) out.after = after.replace(/"([+-])infinity"/g, (_, sign) => (sign === '+' ? '' : '-') + '1e999');
   return out;
 }
 
