@@ -178,6 +178,8 @@ Metrics::~Metrics() = default;
 
 prometheus::Registry& Metrics::registry() { return families_->registry; }
 
+bool Metrics::keeps_eventgate_names() const { return families_->options.eventgate_names; }
+
 RouteCounters& Metrics::Route(std::string_view stream, std::string_view schema_uri, bool known) {
   const std::lock_guard lock(families_->mutex);
   const Pair pair = families_->Admit(stream, schema_uri, known);

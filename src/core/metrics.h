@@ -46,6 +46,9 @@ class Metrics {
 
   prometheus::Registry& registry();
 
+  // False if the original's names are dropped: then register none either.
+  bool keeps_eventgate_names() const;
+
   // Prometheus text of everything. The conservation sums are read in an order that makes in-flight never negative.
   std::string Scrape();
 

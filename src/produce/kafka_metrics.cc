@@ -50,6 +50,7 @@ void KafkaMetrics::Latencies::Add(std::int64_t microseconds) {
 
 KafkaMetrics::KafkaMetrics(core::Metrics& metrics, std::string_view producer_type) {
   for (std::string_view name : kStatistics) {
+    if (!metrics.keeps_eventgate_names()) break;
     const std::string full = "eventgate_rdkafka_" + std::string(name);
     fields_.push_back({name, &Gauge(metrics, producer_type, full,
                                     "librdkafka's statistic " + std::string(name))});

@@ -21,8 +21,8 @@ class KafkaMetrics {
  public:
   KafkaMetrics(core::Metrics& metrics, std::string_view producer_type);
 
-  // Sets the gauges eventgate_rdkafka_<name> from the top-level numbers of librdkafka's statistics;
-  // false if the text is not JSON of that shape.
+  // Sets the gauges eventgate_rdkafka_<name> (none if the original's names are off) from the
+  // top-level numbers of librdkafka's statistics; false if the text is not JSON of that shape.
   bool TakeStatistics(std::string_view json);
 
   // The delivery latencies of a group of records, collected by one thread and added at once.

@@ -100,6 +100,15 @@ core::Result<std::unique_ptr<Producer>> MakeKafkaProducer(const core::KafkaOptio
     core::Log(core::LogLevel::kInfo, "setting_ignored",
               entry + " is for the original's Kafka client and has no meaning here");
   }
+  for (DeliveryMode mode : {DeliveryMode::kGuaranteed, DeliveryMode::kHasty}) {
+    for (const KafkaEntry& entry : MergeKafkaEntries(options, mode, user_agent)) {
+      if (entry.name != "enable.idempotence" || entry.value == "true") continue;
+      core::Log(core::LogLevel::kWarn, "kafka_not_idempotent",
+                "idempotence is off, as kafka.conf has it (acks, enable.idempotence): a retry may "
+                "write a record twice or out of order",
+                {{"producer_type", mode == DeliveryMode::kGuaranteed ? "guaranteed" : "hasty"}});
+    }
+  }
   return std::unique_ptr<Producer>(std::make_unique<KafkaProducer>(options, user_agent, metrics));
 }
 
