@@ -87,6 +87,8 @@ class Session final : public ReplySink,
   bool linger_ =
       false;  // the client may still be sending: see that it gets the answer before the end
   bool answer_owed_ = false;  // the handler has not called OnReply yet
+  bool in_handler_ = false;
+  bool sent_in_handler_ = false;  // the answer went out while the handler still reads the request
   Connection connection_ = Connection::kKeepAlive;
 
   ByteBuffer in_;            // heads, and bodies that fit behind them

@@ -226,6 +226,10 @@ void Session::Send(std::string_view head, std::string_view body) {
 }
 
 void Session::OnSent() {
+  if (in_handler_) {  // which may go on reading head and body: they must stay where they are
+    sent_in_handler_ = true;
+    return;
+  }
   if (connection_ != Connection::kClose) return FinishRequest();
   // Closing a socket with unread bytes resets it, and a reset may overtake the answer.
   if (linger_ || in_.size() > begin_ || host_.parts.admission.draining()) return Linger();

@@ -1,6 +1,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <limits>
+#include <utility>
 
 #include "core/log.h"
 #include "intake/query.h"
@@ -216,8 +217,14 @@ bool Session::Process(std::string_view body, BodyKind kind) {
     if (stream) request.stream_default = *stream;
   }
   request.permit = std::move(permit_);
+  in_handler_ = true;
   host_.handler->Process(std::move(request), shared_from_this());
-  if (step_ == Step::kProcess) host_.GiveBuffer(std::move(body_));
+  in_handler_ = false;
+  if (std::exchange(sent_in_handler_, false)) {
+    OnSent();
+  } else if (step_ == Step::kProcess) {
+    host_.GiveBuffer(std::move(body_));
+  }
   return true;
 }
 
