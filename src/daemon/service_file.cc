@@ -57,6 +57,7 @@ void ApplyServiceFileDefaults(core::Config& config) {
   config.http.interface = "0.0.0.0";
   config.http.admin_interface = "0.0.0.0";
   config.http.max_body_bytes = 100u << 10;
+  config.limits.max_depth = 10000;  // the original has no limit; recorded with 3,000
 }
 
 bool IsGenericFactory(std::string_view module) {

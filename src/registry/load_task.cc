@@ -185,7 +185,8 @@ void LoadTask::FailDocument() {
     case FindStatus::kUnavailable:
       return Fail(core::ErrorCode::kSchemaUnavailable, why);
     case FindStatus::kNotFound:
-      if (is_main) return Fail(core::ErrorCode::kSchemaNotFound, why);
+      // The original's words, nothing behind them: the code says the rest.
+      if (is_main) return Finish(core::Error{core::ErrorCode::kSchemaNotFound, LoadFailure(shown_uri_, {})});
       break;
     case FindStatus::kFound:
     case FindStatus::kUnusable:

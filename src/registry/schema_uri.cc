@@ -81,7 +81,7 @@ std::string LoadFailure(std::string_view uri, std::string_view why) {
       text.begin(), text.end(),
       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   if (uri.size() > kMaxUriBytes) text += "…";
-  text += ": ";
+  if (!why.empty()) text += ": ";
   text += why;
   return text;
 }
