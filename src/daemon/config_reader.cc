@@ -41,7 +41,7 @@ class Reader {
     std::string where;
   };
 
-  void ReadFile();
+  bool ReadFile();  // false: there is nothing to go on with
   void ReadServiceFile(const YAML::Node& root);
   void ReadService(const YAML::Node& service);
   void ReadSet(const std::string& text);
@@ -221,14 +221,16 @@ void Reader::ReadServiceFile(const YAML::Node& root) {
   }
 }
 
-void Reader::ReadFile() {
+bool Reader::ReadFile() {
+  errno = 0;
   std::ifstream file(source_.file);
   std::stringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    const std::string reason = errno != 0 ? std::strerror(errno) : "it is empty or no file";
+  text << file.rdbuf();  // of an empty file this fails too, but without an errno
+  if (!file.is_open() || errno != 0) {
     Complain(source_.file, "",
-             "cannot be read (" + reason + "); name a readable YAML file with --config");
-    return;
+             "cannot be read (" + std::string(std::strerror(errno)) +
+                 "); name a readable YAML file with --config");
+    return false;
   }
   YAML::Node root;
   try {
@@ -237,12 +239,12 @@ void Reader::ReadFile() {
     Complain(WhereOf(error.mark, Origin::kFile), "",
              "is not YAML (" + error.msg + "); mend the text at column " +
                  std::to_string(error.mark.column + 1));
-    return;
+    return false;
   }
-  if (root.IsNull()) return;
+  if (root.IsNull()) return true;
   if (!root.IsMap()) {
     Complain(source_.file, "", "is not a map; give keys and values at the top level");
-    return;
+    return false;
   }
   try {
     if (root["services"]) {
@@ -253,6 +255,7 @@ void Reader::ReadFile() {
   } catch (const YAML::Exception& error) {  // of a node whose shape we did not foresee
     Complain(WhereOf(error.mark, Origin::kFile), "", error.msg + "; mend the text there");
   }
+  return true;
 }
 
 void Reader::ReadSet(const std::string& text) {
@@ -321,7 +324,7 @@ void Reader::StoreAll() {
 }
 
 ConfigReading Reader::Read() {
-  if (!source_.file.empty()) ReadFile();
+  if (!source_.file.empty() && !ReadFile()) return std::move(out_);
   for (const std::string& text : source_.sets) ReadSet(text);
   StoreAll();
   CheckConfig(out_);

@@ -73,11 +73,17 @@ TEST_CASE("ReadConfig: text that is no YAML is told with its line") {
 }
 
 TEST_CASE("ReadConfig: a file that cannot be read is one problem of its own") {
-  const ConfigReading reading = ReadConfig({"/nowhere/sluice.yaml", {"schema_base_uris=x"}});
+  const ConfigReading reading = ReadConfig({"/nowhere/sluice.yaml", {}});
   REQUIRE(reading.problems.size() == 1);
   CHECK(reading.problems[0].Line() ==
         "/nowhere/sluice.yaml: cannot be read (No such file or directory); name a readable YAML "
         "file with --config");
+}
+
+TEST_CASE("ReadConfig: a folder is no file, an empty file is one") {
+  CHECK(ProblemLines(ReadConfig({"/tmp", {}})) ==
+        Lines{"/tmp: cannot be read (Is a directory); name a readable YAML file with --config"});
+  CHECK(ProblemLines(ReadText("", {"schema_base_uris=x"})) == Lines{});
 }
 
 TEST_CASE("ReadConfig: --set overrides the file, whole maps and single entries") {
