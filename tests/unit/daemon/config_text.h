@@ -32,7 +32,7 @@ namespace sluice::daemon {
 class ConfigFile {
  public:
   explicit ConfigFile(std::string_view text) {
-    std::string name = "/tmp/sluice-config-XXXXXX";
+    std::string name = "/tmp/sluice-config-" + std::string(6, 'X');
     const int descriptor = mkstemp(name.data());
     REQUIRE(descriptor >= 0);
     close(descriptor);
