@@ -31,6 +31,7 @@ def driver(folder):
             code = daemon.stop()
             check(code == 0, f"exit {code}")
             received(receiver, "STOPPING=1")
+    print("READY=1 and STOPPING=1 came")
 
 
 if __name__ == "__main__":

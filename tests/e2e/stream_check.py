@@ -9,7 +9,7 @@ STREAMS = """
 library.loan: {schema_title: library/loan}
 page.view: {schema_title: page/view}
 no.title: {note: no schema_title here}
-no.settings: {}
+no.settings: null
 /^job\\..+/: {schema_title: library/loan}
 """
 
@@ -50,6 +50,7 @@ def driver(folder):
         check(len(daemon.topic_lines("local.library.loan")) == 2, "the good one of a mixed batch is not in its topic")
         code = daemon.stop()
         check(code == 0, f"exit {code}")
+    print(f"{len(refused)} refusals in the original's words")
 
 
 if __name__ == "__main__":
