@@ -2,53 +2,16 @@
 
 #include <filesystem>
 #include <iostream>
-#include <map>
 
 #include "conformance/engine_runner.h"
 #include "conformance/recording.h"
-#include "core/yaml_json.h"
+#include "conformance/schema_folder.h"
 
 // The engine against the verdicts that were recorded from the original validator.
 namespace sluice {
 namespace {
 
 using test::Outcome;
-
-class SchemaFolder {
- public:
-  explicit SchemaFolder(std::string base) : base_(std::move(base)) {}
-
-  const boost::json::value* Document(std::string_view uri) {
-    const auto [known, fresh] = documents_.try_emplace(std::string(uri));
-    if (!fresh) return known->second.is_null() ? nullptr : &known->second;
-    std::string path = base_ + std::string(uri);
-    // Without symbolic links, a file of one line that names another stands for that one.
-    std::string text = test::ReadFile(path);
-    if (!text.empty() && text.size() < 100 && text.find('\n') == std::string::npos) {
-      text = test::ReadFile(std::filesystem::path(path).parent_path() / text);
-    }
-    auto value = core::ParseYamlOrJson(text, core::ErrorCode::kSchemaUnusable);
-    if (value) known->second = std::move(*value);
-    return known->second.is_null() ? nullptr : &known->second;
-  }
-
-  std::shared_ptr<const validate::CompiledSchema> Compiled(const std::string& uri) {
-    const auto [known, fresh] = compiled_.try_emplace(uri);
-    if (!fresh) return known->second;
-    const boost::json::value* schema = Document(uri);
-    if (schema == nullptr) return nullptr;
-    std::string problem;
-    known->second = test::Compile(
-        uri, *schema, {}, [this](std::string_view other) { return Document(other); }, problem);
-    if (!problem.empty()) std::cout << uri << ": " << problem << "\n";
-    return known->second;
-  }
-
- private:
-  std::string base_;
-  std::map<std::string, boost::json::value> documents_;
-  std::map<std::string, std::shared_ptr<const validate::CompiledSchema>> compiled_;
-};
 
 TEST_CASE("Engine: agrees with every recorded verdict") {
   const std::string shared = test::SharedFolder();
@@ -57,7 +20,7 @@ TEST_CASE("Engine: agrees with every recorded verdict") {
     std::cout << "SKIPPED: the recorded verdicts are not here\n";
     std::exit(77);
   }
-  SchemaFolder schemas(shared + "/data/schemas-primary/jsonschema");
+  test::SchemaFolder schemas(shared + "/data/schemas-primary/jsonschema");
   test::EngineRunner runner;
   std::size_t total = 0;
   std::size_t agree = 0;
