@@ -47,7 +47,8 @@ KafkaClient::KafkaClient(DeliveryMode mode, std::vector<KafkaEntry> entries, cor
     max_record_bytes_ = static_cast<std::uint64_t>(KafkaNumber(**conf, "message.max.bytes"));
     message_timeout = std::chrono::milliseconds(KafkaNumber(**conf, "message.timeout.ms"));
   }
-  replays_ = std::make_unique<ReplayLedger>(message_timeout / 4);
+  replays_ = std::make_unique<ReplayLedger>(mode_ == DeliveryMode::kGuaranteed ? message_timeout / 8
+                                                                               : message_timeout);
 }
 
 KafkaClient::~KafkaClient() { Stop(steady_clock::now()); }

@@ -42,8 +42,10 @@ struct KafkaTopic final : Topic {
 //    duplicate is better than a loss, and meta.id tells them apart); of a guaranteed one the
 //    requester is told.
 //
-// Replays end at a quarter of message.timeout.ms after the record was first produced, so that with
-// its last attempt no record takes longer than 1.25 of it.
+// A guaranteed record is replayed only in the first eighth of message.timeout.ms, since somebody
+// waits for its answer: no record takes longer than 1.125 of it, plus the up to two
+// seconds that librdkafka takes to see that it is overdue. A hasty one is replayed for the whole of
+// it.
 //
 // Produce and AddTopic may be called from any thread, the others from one.
 class KafkaClient final : private KafkaHandle::Sink {

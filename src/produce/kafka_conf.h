@@ -57,7 +57,8 @@ core::Result<KafkaConfPtr> MakeKafkaConf(const std::vector<KafkaEntry>& entries)
 // The effective value of a numeric setting; 0 if it has none.
 std::int64_t KafkaNumber(const rd_kafka_conf_s& conf, const char* name);
 
-// What the entries of `options` come to, for checks against other settings.
+// What the entries of `options` come to, for checks against other settings. librdkafka looks for
+// overdue records once a second, in two steps: a report may come up to two seconds later.
 std::chrono::milliseconds KafkaMessageTimeout(const core::KafkaOptions& options, DeliveryMode mode);
 
 }  // namespace sluice::produce

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "produce/kafka_check.h"
 #include "produce/kafka_client.h"
 #include "produce/kafka_producer.h"
 #include "unit/produce/waiting_delivery.h"
@@ -113,6 +114,23 @@ TEST_CASE_FIXTURE(Fixture, "Broker: a new topic is made on first use, and a brea
   for (int i = 0; i < 100; ++i) delivery.Send(*producer, *topic, std::to_string(i));
   REQUIRE(delivery.Wait());
   for (std::uint32_t i = 0; i < 200; ++i) CHECK(delivery.Fate(i) == "delivered");
+}
+
+TEST_CASE_FIXTURE(Fixture, "CheckKafka: tells what will go wrong with a topic") {
+  const std::string small = NewTopic(bootstrap, "check", "2000");
+  const auto findings = CheckKafka(options, {small, "test.absent"}, std::chrono::seconds(20));
+  const auto told = [&](KafkaFinding::Verdict verdict, const std::string& part) {
+    for (const KafkaFinding& finding : findings) {
+      if (finding.verdict == verdict && finding.text.find(part) != std::string::npos) return true;
+    }
+    return false;
+  };
+  CHECK(told(KafkaFinding::Verdict::kGood, "brokers: 127.0.0.1:"));
+  CHECK(told(KafkaFinding::Verdict::kGood, "topics are created on first use"));
+  CHECK(told(KafkaFinding::Verdict::kGood, small + ": 1 partitions, 1 replicas"));
+  CHECK(told(KafkaFinding::Verdict::kWarning, small + ": max.message.bytes 2000 is below the"));
+  CHECK(told(KafkaFinding::Verdict::kWarning, "is below batch.size 1000000"));
+  CHECK(told(KafkaFinding::Verdict::kWarning, "test.absent: not there yet"));
 }
 
 }  // namespace sluice::produce

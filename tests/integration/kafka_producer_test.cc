@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "produce/kafka_check.h"
 #include "produce/kafka_client.h"
 #include "support/mock_kafka.h"
 #include "unit/produce/waiting_delivery.h"
@@ -210,6 +211,9 @@ TEST_CASE_FIXTURE(Fixture, "KafkaProducer: a name that Kafka does not allow is r
 }
 
 TEST_CASE_FIXTURE(Fixture, "KafkaProducer: the innocent of a refused batch arrive, one by one") {
+  // One partition and a long linger: the records make one batch, however slow the machine is.
+  kafka.CreateTopic("a", 1);
+  options.conf.push_back({"queue.buffering.max.ms", "500"});
   Start();
   Topic* topic = producer->OpenTopic("a");
   // The batch, and then one of the single records: that one is the guilty one.
@@ -317,6 +321,26 @@ TEST_CASE_FIXTURE(Fixture, "KafkaProducer: librdkafka's statistics become gauges
   CHECK(Counter(name) == 1);
   CHECK(Counter("sluice_kafka_delivery_seconds_count{producer_type=\"guaranteed\"") == 1);
   Stop();
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "CheckKafka: a cluster that is down, one that tells little, wrong settings") {
+  kafka.CreateTopic("a", 3);
+  auto findings = CheckKafka(options, {"a"}, seconds(10));
+  REQUIRE(findings.size() == 3);
+  CHECK(findings[0].verdict == KafkaFinding::Verdict::kGood);
+  CHECK(findings[1].verdict == KafkaFinding::Verdict::kWarning);
+  CHECK(findings[1].text.find("allow DescribeConfigs") != std::string::npos);
+  CHECK(findings[2].text == "a: 3 partitions, 1 replicas");
+  kafka.SetDown();
+  findings = CheckKafka(options, {"a"}, milliseconds(500));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].verdict == KafkaFinding::Verdict::kProblem);
+  CHECK(findings[0].text.starts_with("no broker answers ("));
+  options.conf = {};
+  findings = CheckKafka(options, {"a"}, milliseconds(500));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].text.starts_with("kafka.conf.metadata.broker.list is missing"));
 }
 
 TEST_CASE_FIXTURE(Fixture, "KafkaProducer: many threads and topics, a break in the middle, Stop") {

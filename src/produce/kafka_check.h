@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+
+namespace sluice::produce {
+
+// One line of a check: what was found and, unless it is good, what will go wrong and how to fix it.
+struct KafkaFinding {
+  enum class Verdict : std::uint8_t { kGood, kWarning, kProblem };
+  Verdict verdict = Verdict::kGood;
+  std::string text;
+};
+
+// Looks at a cluster as the guaranteed producer would use it: can it be reached, are the topics
+// there and led, do their limits and rules of time fit the producer's settings, may we ask at all.
+// Changes nothing. Blocks, each question for at most `timeout`.
+std::vector<KafkaFinding> CheckKafka(const core::KafkaOptions& options,
+                                     const std::vector<std::string>& topics,
+                                     std::chrono::milliseconds timeout);
+
+}  // namespace sluice::produce
