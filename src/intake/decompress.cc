@@ -5,229 +5,261 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <string>
 
 namespace sluice::intake {
+
+// Pulls output from input that is all there.
+class Inflater::Decoder {
+ public:
+  struct Output {
+    char* at;
+    std::size_t room;
+    std::size_t written = 0;
+  };
+  enum class State : std::uint8_t { kNeedsRoom, kEnd };
+
+  virtual ~Decoder() = default;
+  virtual core::Result<State> Decode(Output& output) = 0;
+};
+
 namespace {
 
+using Decoder = Inflater::Decoder;
+using State = Decoder::State;
+
 constexpr std::size_t kFirstRoom = 16 * 1024;
+constexpr std::size_t kZlibTables = 48 * 1024;
 constexpr int kMaxWindowLog = 23;  // 8 MiB, what RFC 8878 asks decoders to take
-constexpr std::size_t kKeptTables = 1u
-                                    << 20;  // larger zstd tables are given back after the request
 
 core::Error Corrupt(std::string_view coding, std::string_view what) {
   return {core::ErrorCode::kMalformedBody,
           "The body is not valid " + std::string(coding) + ": " + std::string(what) + "."};
 }
 
-// Room for output: grows by doubling up to one byte above the limit, which tells "too large" from
-// "just fits".
-class Output {
- public:
-  Output(ByteBuffer& out, std::uint64_t max_bytes, Permit& permit)
-      : out_(out), max_bytes_(max_bytes), permit_(permit) {
-    out_.Free();
-  }
+core::Error NoMemory() {
+  return {core::ErrorCode::kOverloaded,
+          "No memory left to decompress the body (raise limits.memory_bytes)."};
+}
 
-  // Makes sure that there is room; the error says why there is none.
-  core::Result<void> MakeRoom() {
-    if (out_.size() > max_bytes_) return TooLarge();
-    if (out_.spare() > 0) return {};
-    const std::uint64_t wanted = out_.capacity() == 0 ? kFirstRoom : 2 * out_.capacity();
-    const std::uint64_t room = std::min<std::uint64_t>(wanted, max_bytes_ + 1);
-    if (!permit_.Charge(room - out_.capacity())) {
-      return core::Error{core::ErrorCode::kOverloaded,
-                         "No memory left to decompress the body (raise limits.memory_bytes)."};
-    }
-    out_.Reserve(room);
-    return {};
+// A charge for a decoder's tables, given back with the decoder.
+class TableCharge {
+ public:
+  explicit TableCharge(Permit& permit) : permit_(permit) {}
+  ~TableCharge() { permit_.Refund(bytes_); }
+  TableCharge(const TableCharge&) = delete;
+  TableCharge& operator=(const TableCharge&) = delete;
+  bool Add(std::uint64_t bytes) {
+    if (!permit_.Charge(bytes)) return false;
+    bytes_ += bytes;
+    return true;
   }
-  core::Result<void> Done() { return out_.size() > max_bytes_ ? TooLarge() : core::Result<void>(); }
-  ByteBuffer& bytes() { return out_; }
 
  private:
-  core::Result<void> TooLarge() const {
-    return core::Error{core::ErrorCode::kBodyTooLarge, "The decompressed body is larger than " +
-                                                           std::to_string(max_bytes_) +
-                                                           " bytes (max_body_size)."};
-  }
-  ByteBuffer& out_;
-  std::uint64_t max_bytes_;
   Permit& permit_;
+  std::uint64_t bytes_ = 0;
 };
 
-// Memory of the brotli decoder, charged to the request.
-struct BrotliMemory {
-  static void* Take(void* self, std::size_t bytes) {
-    auto* memory = static_cast<BrotliMemory*>(self);
-    if (!memory->permit.Charge(bytes)) {
-      memory->refused = true;
-      return nullptr;
+class ZlibDecoder final : public Decoder {
+ public:
+  ZlibDecoder(ContentCoding coding, std::string_view text, Permit& permit)
+      : gzip_(coding == ContentCoding::kGzip),
+        window_(gzip_                 ? 15 + 16
+                : LooksLikeZlib(text) ? 15
+                                      : -15),
+        charge_(permit) {
+    // zlib's interface is not const-correct; it does not write to its input.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream_.avail_in = static_cast<uInt>(text.size());
+    ready_ = charge_.Add(kZlibTables) && inflateInit2(&stream_, window_) == Z_OK;
+  }
+  ~ZlibDecoder() override {
+    if (ready_) inflateEnd(&stream_);
+  }
+
+  core::Result<State> Decode(Output& output) override {
+    if (!ready_) return NoMemory();
+    stream_.next_out = reinterpret_cast<Bytef*>(output.at);
+    stream_.avail_out = static_cast<uInt>(output.room);
+    int status = Z_OK;
+    do {
+      status = inflate(&stream_, Z_NO_FLUSH);
+    } while (status == Z_STREAM_END && NextMember());
+    output.written = output.room - stream_.avail_out;
+    if (status == Z_STREAM_END) return State::kEnd;
+    if (status != Z_OK && status != Z_BUF_ERROR) {
+      return Corrupt(name(), stream_.msg != nullptr ? stream_.msg : "bad data");
     }
-    memory->charged += bytes;
-    return std::malloc(bytes);
+    if (stream_.avail_out > 0) return Corrupt(name(), "unexpected end");
+    return State::kNeedsRoom;
+  }
+
+ private:
+  static bool LooksLikeZlib(std::string_view text) {
+    if (text.size() < 2) return false;
+    const auto first = static_cast<unsigned char>(text[0]);
+    const auto second = static_cast<unsigned char>(text[1]);
+    return (first & 0x0f) == 8 && (first * 256 + second) % 31 == 0;
+  }
+  std::string_view name() const { return gzip_ ? "gzip" : "deflate"; }
+
+  // Members of gzip may follow each other; other bytes behind the end are ignored, as Node ignores
+  // them.
+  bool NextMember() {
+    return gzip_ && stream_.avail_in >= 2 && stream_.next_in[0] == 0x1f &&
+           stream_.next_in[1] == 0x8b && inflateReset2(&stream_, window_) == Z_OK;
+  }
+
+  const bool gzip_;
+  const int window_;
+  TableCharge charge_;
+  z_stream stream_{};
+  bool ready_ = false;
+};
+
+class BrotliDecoder final : public Decoder {
+ public:
+  BrotliDecoder(std::string_view text, Permit& permit)
+      : charge_(permit),
+        state_(BrotliDecoderCreateInstance(&Take, &Give, this)),
+        next_in_(reinterpret_cast<const std::uint8_t*>(text.data())),
+        avail_in_(text.size()) {}
+  ~BrotliDecoder() override {
+    if (state_ != nullptr) BrotliDecoderDestroyInstance(state_);
+  }
+
+  core::Result<State> Decode(Output& output) override {
+    if (state_ == nullptr) return NoMemory();
+    auto* next_out = reinterpret_cast<std::uint8_t*>(output.at);
+    std::size_t avail_out = output.room;
+    const BrotliDecoderResult status = BrotliDecoderDecompressStream(
+        state_, &avail_in_, &next_in_, &avail_out, &next_out, nullptr);
+    output.written = output.room - avail_out;
+    switch (status) {
+      case BROTLI_DECODER_RESULT_SUCCESS:
+        return State::kEnd;
+      case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
+        return State::kNeedsRoom;
+      case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT:
+        return Corrupt("br", "unexpected end");
+      case BROTLI_DECODER_RESULT_ERROR:
+        break;
+    }
+    if (refused_) return NoMemory();
+    return Corrupt("br", "bad data");
+  }
+
+ private:
+  // brotli's own memory, up to a window of 16 MiB, is charged as it is taken.
+  static void* Take(void* self, std::size_t bytes) {
+    auto* decoder = static_cast<BrotliDecoder*>(self);
+    if (decoder->charge_.Add(bytes)) return std::malloc(bytes);
+    decoder->refused_ = true;
+    return nullptr;
   }
   static void Give(void*, void* block) { std::free(block); }
-  Permit& permit;
-  std::uint64_t charged = 0;
-  bool refused = false;
+
+  TableCharge charge_;
+  bool refused_ = false;
+  BrotliDecoderState* state_;
+  const std::uint8_t* next_in_;
+  std::size_t avail_in_;
 };
 
-bool LooksLikeZlib(std::string_view text) {
-  if (text.size() < 2) return false;
-  const auto first = static_cast<unsigned char>(text[0]);
-  const auto second = static_cast<unsigned char>(text[1]);
-  return (first & 0x0f) == 8 && (first * 256 + second) % 31 == 0;
-}
-
-}  // namespace
-
-struct Inflater::Impl {
-  z_stream zlib{};
-  bool zlib_ready = false;
-  ZSTD_DCtx* zstd = nullptr;
-
-  ~Impl() {
-    if (zlib_ready) inflateEnd(&zlib);
-    ZSTD_freeDCtx(zstd);
+class ZstdDecoder final : public Decoder {
+ public:
+  ZstdDecoder(std::string_view text, Permit& permit)
+      : charge_(permit), in_{text.data(), text.size(), 0} {
+    // The window of the first frame; of a window above the limit nothing is taken, decoding it
+    // fails.
+    const std::size_t tables = ZSTD_estimateDStreamSize_fromFrame(text.data(), text.size());
+    const bool sensible = !ZSTD_isError(tables) && tables <= (std::size_t{2} << kMaxWindowLog);
+    if (!charge_.Add(sensible ? tables : kZlibTables)) return;
+    context_ = ZSTD_createDCtx();
+    if (context_ != nullptr) ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kMaxWindowLog);
   }
-  core::Result<void> Zlib(ContentCoding coding, std::string_view text, Output& out);
-  core::Result<void> Brotli(std::string_view text, Permit& permit, Output& out);
-  core::Result<void> Zstd(std::string_view text, Permit& permit, Output& out);
+  ~ZstdDecoder() override { ZSTD_freeDCtx(context_); }
+
+  core::Result<State> Decode(Output& output) override {
+    if (context_ == nullptr) return NoMemory();
+    ZSTD_outBuffer piece{output.at, output.room, 0};
+    std::size_t status = 1;
+    do {  // frame after frame
+      status = ZSTD_decompressStream(context_, &piece, &in_);
+      output.written = piece.pos;
+      if (ZSTD_isError(status)) return Corrupt("zstd", ZSTD_getErrorName(status));
+    } while (in_.pos < in_.size && piece.pos < piece.size);
+    if (status == 0 && in_.pos == in_.size) return State::kEnd;
+    if (piece.pos < piece.size) return Corrupt("zstd", "unexpected end");
+    return State::kNeedsRoom;
+  }
+
+ private:
+  TableCharge charge_;
+  ZSTD_inBuffer in_;
+  ZSTD_DCtx* context_ = nullptr;
 };
 
-core::Result<void> Inflater::Impl::Zlib(ContentCoding coding, std::string_view text, Output& out) {
-  const bool gzip = coding == ContentCoding::kGzip;
-  const int window = gzip ? 15 + 16 : LooksLikeZlib(text) ? 15 : -15;
-  const std::string_view name = gzip ? "gzip" : "deflate";
-  const int ready = zlib_ready ? inflateReset2(&zlib, window) : inflateInit2(&zlib, window);
-  if (ready != Z_OK) return core::Error{core::ErrorCode::kInternal, "zlib cannot start."};
-  zlib_ready = true;
-  // zlib's interface is not const-correct; it does not write to its input.
-  zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  zlib.avail_in = static_cast<uInt>(text.size());
-  while (true) {
-    if (auto room = out.MakeRoom(); !room) return room;
-    ByteBuffer& bytes = out.bytes();
-    const auto spare = static_cast<uInt>(bytes.spare());
-    zlib.next_out = reinterpret_cast<Bytef*>(bytes.end());
-    zlib.avail_out = spare;
-    const int status = inflate(&zlib, Z_NO_FLUSH);
-    bytes.Grow(spare - zlib.avail_out);
-    if (status == Z_STREAM_END) {
-      // Members of gzip may follow each other; other bytes behind the end are ignored, as Node
-      // ignores them.
-      if (gzip && zlib.avail_in >= 2 && zlib.next_in[0] == 0x1f && zlib.next_in[1] == 0x8b) {
-        if (inflateReset2(&zlib, window) == Z_OK) continue;
-      }
-      return out.Done();
-    }
-    if (status == Z_OK && (zlib.avail_in > 0 || zlib.avail_out == 0)) continue;
-    if (status == Z_OK || status == Z_BUF_ERROR) {
-      if (zlib.avail_out == 0) continue;
-      return Corrupt(name, "unexpected end");
-    }
-    return Corrupt(name, zlib.msg != nullptr ? zlib.msg : "bad data");
-  }
-}
-
-core::Result<void> Inflater::Impl::Brotli(std::string_view text, Permit& permit, Output& out) {
-  BrotliMemory memory{permit};
-  const std::unique_ptr<BrotliDecoderState, void (*)(BrotliDecoderState*)> state(
-      BrotliDecoderCreateInstance(&BrotliMemory::Take, &BrotliMemory::Give, &memory),
-      &BrotliDecoderDestroyInstance);
-  const auto no_memory =
-      core::Error{core::ErrorCode::kOverloaded,
-                  "No memory left to decompress the body (raise limits.memory_bytes)."};
-  if (!state) return no_memory;
-  const auto* next_in = reinterpret_cast<const std::uint8_t*>(text.data());
-  std::size_t avail_in = text.size();
-  core::Result<void> result;
-  while (true) {
-    result = out.MakeRoom();
-    if (!result) break;
-    ByteBuffer& bytes = out.bytes();
-    auto* next_out = reinterpret_cast<std::uint8_t*>(bytes.end());
-    std::size_t avail_out = bytes.spare();
-    const std::size_t spare = avail_out;
-    const BrotliDecoderResult status = BrotliDecoderDecompressStream(
-        state.get(), &avail_in, &next_in, &avail_out, &next_out, nullptr);
-    bytes.Grow(spare - avail_out);
-    if (status == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT) continue;
-    if (status == BROTLI_DECODER_RESULT_SUCCESS) {
-      result = out.Done();
-    } else if (status == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT) {
-      result = Corrupt("br", "unexpected end");
-    } else if (memory.refused) {
-      result = no_memory;
-    } else {
-      result = Corrupt("br", "bad data");
-    }
-    break;
-  }
-  permit.Refund(memory.charged);
-  return result;
-}
-
-core::Result<void> Inflater::Impl::Zstd(std::string_view text, Permit& permit, Output& out) {
-  if (zstd == nullptr) zstd = ZSTD_createDCtx();
-  if (zstd == nullptr) return core::Error{core::ErrorCode::kInternal, "zstd cannot start."};
-  ZSTD_DCtx_reset(zstd, ZSTD_reset_session_and_parameters);
-  ZSTD_DCtx_setParameter(zstd, ZSTD_d_windowLogMax, kMaxWindowLog);
-  // The window of the first frame, which is what a sender can make large cheaply.
-  const std::size_t tables = ZSTD_estimateDStreamSize_fromFrame(text.data(), text.size());
-  const std::uint64_t window = ZSTD_isError(tables) || tables > (2u << kMaxWindowLog) ? 0 : tables;
-  if (!permit.Charge(window)) {
-    return core::Error{core::ErrorCode::kOverloaded,
-                       "No memory left to decompress the body (raise limits.memory_bytes)."};
-  }
-  ZSTD_inBuffer in{text.data(), text.size(), 0};
-  core::Result<void> result;
-  while (true) {
-    result = out.MakeRoom();
-    if (!result) break;
-    ByteBuffer& bytes = out.bytes();
-    ZSTD_outBuffer piece{bytes.end(), bytes.spare(), 0};
-    const std::size_t status = ZSTD_decompressStream(zstd, &piece, &in);
-    bytes.Grow(piece.pos);
-    if (ZSTD_isError(status)) {
-      result = Corrupt("zstd", ZSTD_getErrorName(status));
-      break;
-    }
-    if (in.pos < in.size || piece.pos == piece.size) {
-      if (status != 0 || in.pos < in.size) continue;
-    }
-    result = status == 0 ? out.Done() : Corrupt("zstd", "unexpected end");
-    break;
-  }
-  permit.Refund(window);
-  if (ZSTD_sizeof_DCtx(zstd) > kKeptTables) {
-    ZSTD_freeDCtx(zstd);
-    zstd = nullptr;
-  }
-  return result;
-}
-
-Inflater::Inflater() : impl_(std::make_unique<Impl>()) {}
-Inflater::~Inflater() = default;
-
-core::Result<void> Inflater::Inflate(ContentCoding coding, std::string_view text,
-                                     std::uint64_t max_bytes, Permit& permit, ByteBuffer& out) {
-  Output output(out, max_bytes, permit);
+std::unique_ptr<Decoder> MakeDecoder(ContentCoding coding, std::string_view text, Permit& permit) {
   switch (coding) {
     case ContentCoding::kIdentity:
       break;
     case ContentCoding::kGzip:
     case ContentCoding::kDeflate:
-      return impl_->Zlib(coding, text, output);
+      return std::make_unique<ZlibDecoder>(coding, text, permit);
     case ContentCoding::kBrotli:
-      return impl_->Brotli(text, permit, output);
+      return std::make_unique<BrotliDecoder>(text, permit);
     case ContentCoding::kZstd:
-      return impl_->Zstd(text, permit, output);
+      return std::make_unique<ZstdDecoder>(text, permit);
   }
-  out.Append(text);
-  return output.Done();
+  return nullptr;
+}
+
+}  // namespace
+
+Inflater::Inflater(ContentCoding coding, std::string_view text, std::uint64_t max_bytes,
+                   Permit& permit, ByteBuffer& out)
+    : decoder_(MakeDecoder(coding, text, permit)),
+      max_bytes_(max_bytes),
+      permit_(permit),
+      out_(out) {
+  out_.Free();
+  if (decoder_ == nullptr) out_.Append(text);
+}
+
+Inflater::~Inflater() = default;
+
+core::Error Inflater::TooLarge() const {
+  return {core::ErrorCode::kBodyTooLarge, "The decompressed body is larger than " +
+                                              std::to_string(max_bytes_) +
+                                              " bytes (max_body_size)."};
+}
+
+// Room grows by doubling, up to one byte above the limit, which tells "too large" from "just fits".
+core::Result<void> Inflater::MakeRoom() {
+  if (out_.size() > max_bytes_) return TooLarge();
+  if (out_.spare() > 0) return {};
+  const std::uint64_t wanted = out_.capacity() == 0 ? kFirstRoom : 2 * out_.capacity();
+  const std::uint64_t room = std::min<std::uint64_t>(wanted, max_bytes_ + 1);
+  if (!permit_.Charge(room - out_.capacity())) return NoMemory();
+  out_.Reserve(room);
+  return {};
+}
+
+core::Result<Inflater::Progress> Inflater::Continue(std::size_t slice_bytes) {
+  while (decoder_ != nullptr) {
+    if (slice_bytes == 0) return Progress::kMore;
+    if (const auto room = MakeRoom(); !room) return room.error();
+    Decoder::Output output{out_.end(), std::min(out_.spare(), slice_bytes)};
+    const auto state = decoder_->Decode(output);
+    out_.Grow(output.written);
+    slice_bytes -= output.written;
+    if (!state) return state.error();
+    if (*state == Decoder::State::kEnd) break;
+  }
+  if (out_.size() > max_bytes_) return TooLarge();
+  return Progress::kDone;
 }
 
 bool Deflate(ContentCoding coding, int level, std::string_view text, std::string& out) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/error.h"
@@ -11,23 +12,35 @@
 
 namespace sluice::intake {
 
-// Undoes the content coding of request bodies. Keeps its tables between calls; one per thread. Does
-// not block.
+// Undoes the content coding of one body, in slices, so that a large one does not keep its thread
+// from other connections. The arguments outlive it. Does not block.
 class Inflater {
  public:
-  Inflater();
+  enum class Progress : std::uint8_t { kMore, kDone };
+
+  // Will inflate `text` into `out` (which is replaced), at most `max_bytes` of it, charging
+  // `permit` for the room of `out` as it grows and, while this lives, for the decoder's tables.
+  Inflater(ContentCoding coding, std::string_view text, std::uint64_t max_bytes, Permit& permit,
+           ByteBuffer& out);
   ~Inflater();
 
-  // Inflates `text` into `out` (which is replaced), at most `max_bytes` of it, charging `permit`
-  // for the room of `out` and for large windows as it grows. Fails with kBodyTooLarge at the first
-  // byte above `max_bytes`, kMalformedBody for corrupt or truncated data and for windows above 8
-  // MiB, kOverloaded when the memory budget has no room.
-  core::Result<void> Inflate(ContentCoding coding, std::string_view text, std::uint64_t max_bytes,
-                             Permit& permit, ByteBuffer& out);
+  // Inflates at most `slice_bytes` more. Fails with kBodyTooLarge at the first byte above
+  // `max_bytes`, kMalformedBody for corrupt or truncated data and for zstd windows above 8 MiB,
+  // kOverloaded when the memory budget has no room. After a failure or kDone it must not be called
+  // again.
+  core::Result<Progress> Continue(std::size_t slice_bytes);
+
+  // What a format's decoder looks like to this class.
+  class Decoder;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  core::Result<void> MakeRoom();
+  core::Error TooLarge() const;
+
+  std::unique_ptr<Decoder> decoder_;
+  std::uint64_t max_bytes_;
+  Permit& permit_;
+  ByteBuffer& out_;
 };
 
 // Deflates an answer by gzip or zlib into `out` (appended). False if that failed or does not make

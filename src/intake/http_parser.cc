@@ -96,6 +96,7 @@ void RequestParser::on_field_impl(field name, string_view name_text, string_view
 
 void RequestParser::on_header_impl(error_code& ec) {
   ec = {};
+  if (const auto length = content_length()) declared_length_ = *length;
   in_trailers_ = true;
 }
 

@@ -1,6 +1,11 @@
 #pragma once
 
+// GCC 12 with sanitizers takes the empty boost::optional that content_length() returns for
+// uninitialised.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <boost/beast/http/basic_parser.hpp>
+#pragma GCC diagnostic pop
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -62,6 +67,9 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   // `bytes` is the head that will be put.
   RequestParser(RequestHead& head, ChunkSink& sink, std::string_view bytes);
 
+  // The Content-Length, 0 without one. Once the head was put.
+  std::uint64_t declared_length() const { return declared_length_; }
+
  private:
   using error_code = boost::beast::error_code;
   using string_view = boost::beast::string_view;
@@ -84,6 +92,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   RequestHead& head_;
   ChunkSink& sink_;
   std::string_view bytes_;
+  std::uint64_t declared_length_ = 0;
   bool in_trailers_ = false;
 };
 

@@ -115,7 +115,9 @@ void IoThread::RetryAccept() {
 
 void IoThread::Tick() {
   host_.writer.SetTime(std::chrono::system_clock::now());
-  host_.deadlines.Sweep(std::chrono::steady_clock::now());
+  const auto now = std::chrono::steady_clock::now();
+  host_.deadlines.Sweep(now);
+  host_.handler->Tick(now);
   tick_.expires_after(kTick);
   tick_.async_wait([this](const boost::system::error_code& ec) {
     if (!ec) Tick();

@@ -40,6 +40,7 @@ void Session::Close() {
   host_.connections.fetch_sub(1, std::memory_order_release);
   host_.parts.admission.Disconnected();
   socket_.reset();
+  inflater_.reset();
   permit_.Free();
   unsent_permit_.Free();
   in_permit_.Free();
@@ -75,6 +76,9 @@ void Session::Pump() {
         break;
       case Step::kChunks:
         more = TakeChunks();
+        break;
+      case Step::kInflate:
+        more = TakeInflated();
         break;
       case Step::kProcess:
       case Step::kWrite:

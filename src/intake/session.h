@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "intake/decompress.h"
 #include "intake/http_parser.h"
 #include "intake/session_host.h"
 
@@ -34,7 +35,16 @@ class Session final : public ReplySink,
   bool OnChunk(std::string_view bytes) override;
 
  private:
-  enum class Step : std::uint8_t { kHead, kBody, kChunks, kProcess, kWrite, kLinger, kClosed };
+  enum class Step : std::uint8_t {
+    kHead,
+    kBody,
+    kChunks,
+    kInflate,
+    kProcess,
+    kWrite,
+    kLinger,
+    kClosed
+  };
   enum class BodyPlace : std::uint8_t { kReadBuffer, kOwnBuffer };
 
   // Reading (session.cc). The Take functions return whether there is something to go on with at
@@ -45,6 +55,7 @@ class Session final : public ReplySink,
   bool MakeRoomForHead();
   bool TakeBody();
   bool TakeChunks();
+  bool TakeInflated();
   void Read(ByteBuffer& into);
   void OnRead(ByteBuffer& into, const boost::system::error_code& ec, std::size_t bytes);
   void FinishRequest();
@@ -106,7 +117,9 @@ class Session final : public ReplySink,
   ByteBuffer body_;
   BodyKind body_kind_ = BodyKind::kJson;
   ContentCoding coding_ = ContentCoding::kIdentity;
-  ByteBuffer chunks_;  // raw bytes of a chunked body
+  ByteBuffer inflated_;
+  std::optional<Inflater> inflater_;  // while a compressed body is being inflated
+  ByteBuffer chunks_;                 // raw bytes of a chunked body
   std::size_t chunks_begin_ = 0;
   std::optional<core::Error> body_error_;  // why OnChunk stopped, or will at the first byte
 

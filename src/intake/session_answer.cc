@@ -123,15 +123,13 @@ void Session::AnswerProblem(int status, std::string_view type, std::string_view 
 // connection afterwards.
 void Session::SkipBody() {
   if (step_ == Step::kHead && !parser_->chunked()) {
-    const std::uint64_t length = parser_->content_length().value_or(0);
+    const std::uint64_t length = parser_->declared_length();
     if (length <= in_.size() - begin_) {
       begin_ += static_cast<std::size_t>(length);
       return;
     }
-  } else if (step_ == Step::kBody) {
+  } else if (step_ == Step::kInflate) {
     return;  // it was read to its end
-  } else if (step_ == Step::kChunks && parser_->is_done()) {
-    return;
   }
   linger_ = true;
   connection_ = Connection::kClose;

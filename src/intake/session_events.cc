@@ -1,4 +1,5 @@
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/beast/http/error.hpp>
 #include <limits>
 #include <utility>
@@ -17,6 +18,7 @@ namespace http = boost::beast::http;
 
 constexpr std::size_t kChunkBufferBytes =
     16 * 1024;  // a chunk's header line and the trailers must fit
+constexpr std::size_t kInflateSliceBytes = 512 * 1024;  // about a millisecond's work
 
 }  // namespace
 
@@ -32,7 +34,7 @@ core::Result<void> Session::ReadBodyHeaders() {
 
 bool Session::BeginEvents() {
   const bool chunked = parser_->chunked();
-  const std::uint64_t length = chunked ? 0 : parser_->content_length().value_or(0);
+  const std::uint64_t length = parser_->declared_length();
   if (!chunked && length == 0) {
     AnswerEvents(ReplyToEmptyBody());
     return true;
@@ -170,16 +172,27 @@ bool Session::SendContinueIfAsked() {
 
 bool Session::HandOver(std::string_view body) {
   if (coding_ == ContentCoding::kIdentity || body.empty()) return Process(body, body_kind_);
-  ByteBuffer inflated;
-  const auto result = host_.inflater.Inflate(coding_, body, host_.parts.config.http.max_body_bytes,
-                                             permit_, inflated);
-  if (!result) {
-    body_length_ = 0;  // it was read: nothing is left to skip
-    return Refuse(result.error());
+  host_.deadlines.Set(*this, Wait::kNone);
+  inflater_.emplace(coding_, body, host_.parts.config.http.max_body_bytes, permit_, inflated_);
+  step_ = Step::kInflate;
+  return true;
+}
+
+// One slice; between slices the thread serves its other connections.
+bool Session::TakeInflated() {
+  const auto progress = inflater_->Continue(kInflateSliceBytes);
+  if (progress && *progress == Inflater::Progress::kMore) {
+    asio::post(socket_->get_executor(), [self = shared_from_this()] { self->Pump(); });
+    return false;
   }
-  permit_.Refund(body.size());
+  inflater_.reset();
+  if (!progress) {
+    inflated_.Free();
+    return Refuse(progress.error());
+  }
+  permit_.Refund(body_length_);
   host_.GiveBuffer(std::move(body_));
-  body_ = std::move(inflated);
+  body_ = std::move(inflated_);
   return Process(body_.view(), body_kind_);
 }
 

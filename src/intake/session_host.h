@@ -15,7 +15,6 @@
 #include "intake/admission.h"
 #include "intake/byte_buffer.h"
 #include "intake/deadlines.h"
-#include "intake/decompress.h"
 #include "intake/http_reply.h"
 #include "intake/ingest_handler.h"
 #include "intake/pages.h"
@@ -52,7 +51,6 @@ struct SessionHost {
   const ServerParts& parts;
   Deadlines deadlines;
   ReplyWriter writer;
-  Inflater inflater;
   core::UuidGenerator uuids;
   std::unique_ptr<IngestHandler> handler;
   std::unordered_set<Session*> sessions;

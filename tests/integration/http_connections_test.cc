@@ -1,3 +1,4 @@
+#include <atomic>
 #include <boost/json/parse.hpp>
 #include <chrono>
 #include <string>
@@ -313,7 +314,7 @@ TEST_CASE("AdminServer: metrics, liveness and readiness") {
                                return std::vector<intake::ReadinessCondition>{
                                    {"drain", true, {}}, {"producer", ready, "all brokers down"}};
                              }});
-  REQUIRE(admin.Start());
+  REQUIRE(admin.Start().has_value());
   CHECK(Ask(admin.port(), "GET", "/metrics").body == "a_metric 1\n");
   CHECK(Ask(admin.port(), "GET", "/healthz").status == 200);
   CHECK(Ask(admin.port(), "GET", "/readyz").status == 200);

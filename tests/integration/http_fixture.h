@@ -21,7 +21,7 @@ struct HttpServer {
     admission = std::make_unique<intake::AdmissionControl>(config.limits);
     server = std::make_unique<intake::EventServer>(config, *admission, *metrics, handler.Factory());
     const auto started = server->Start();
-    REQUIRE_MESSAGE(started, (started ? "" : started.error().message));
+    REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
   }
   ~HttpServer() {
     server->Stop(std::chrono::steady_clock::now() + std::chrono::seconds(5));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -103,6 +104,8 @@ class RecordingHandler {
       }
       sink->OnReply(std::move(reply));
     }
+
+    void Tick(std::chrono::steady_clock::time_point) override {}
 
    private:
     static std::string Describe(const intake::IngestRequest& request) {

@@ -13,11 +13,11 @@ TEST_CASE("ReadContentType: the four types are read whatever the case and parame
                            " application/json ; charset=utf8; x=\"a;charset=latin1\""}) {
     CAPTURE(type);
     const auto kind = ReadContentType(type);
-    REQUIRE(kind);
+    REQUIRE(kind.has_value());
     CHECK(*kind == BodyKind::kJson);
   }
   const auto ndjson = ReadContentType("application/x-ndjson");
-  REQUIRE(ndjson);
+  REQUIRE(ndjson.has_value());
   CHECK(*ndjson == BodyKind::kNdjson);
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("Query: values are decoded, broken escapes stay") {
 
 TEST_CASE("AddressSet: networks of both families") {
   const auto set = AddressSet::Parse({"10.0.0.0/9", "192.0.2.7", "2001:db8::/33"});
-  REQUIRE(set);
+  REQUIRE(set.has_value());
   CHECK(set->Contains("10.127.255.255"));
   CHECK(!set->Contains("10.128.0.0"));
   CHECK(set->Contains("192.0.2.7"));
@@ -96,7 +96,7 @@ TEST_CASE("AddressSet: networks of both families") {
   CHECK(!set->Contains("2001:db8:8000::1"));
   CHECK(!set->Contains("nonsense"));
   const auto all = AddressSet::Parse({"0.0.0.0/0"});
-  REQUIRE(all);
+  REQUIRE(all.has_value());
   CHECK(all->Contains("1.2.3.4"));
   CHECK(!all->Contains("::1"));
 }

@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/uuid.h"
 #include "intake/admission.h"
@@ -119,14 +120,14 @@ TEST_CASE("AdmissionControl: limits are exact and permits give back what they to
   limits.max_connections = 1;
   AdmissionControl control(limits);
   auto first = control.Admit(600);
-  REQUIRE(first);
+  REQUIRE(first.has_value());
   const auto too_big = control.Admit(401);
   REQUIRE(!too_big);
   CHECK(too_big.error().code == core::ErrorCode::kOverloaded);
   CHECK(too_big.error().message.find("limits.memory_bytes") != std::string::npos);
   CHECK(control.in_flight() == 1);
   auto second = control.Admit(400);
-  REQUIRE(second);
+  REQUIRE(second.has_value());
   CHECK(control.Admit(0).error().message.find("limits.max_in_flight_requests") !=
         std::string::npos);
   CHECK(!first->Charge(1));
