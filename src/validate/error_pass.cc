@@ -166,7 +166,7 @@ void ErrorPass::CheckNumber(const SchemaNode& schema, const SchemaDetail& detail
   if (detail.minimum.present && !(number >= schema.minimum)) {
     CheckLimit(detail.minimum, "minimum", "exclusiveMinimum", ">", value);
   }
-  if (schema.multiple_of != 0 && !IsMultipleOf(number, schema.multiple_of)) {
+  if ((schema.flags & SchemaNode::kMultipleOf) != 0 && !IsMultipleOf(number, schema.multiple_of)) {
     params_.assign(R"({"multipleOf":)");
     AppendJsonNumber(params_, schema.multiple_of);
     params_.push_back('}');

@@ -106,7 +106,7 @@ bool FastPass::CheckNumber(const SchemaNode& schema, const Node* value) const {
       !IsIntegral(number)) {
     return false;
   }
-  return schema.multiple_of == 0 || IsMultipleOf(number, schema.multiple_of);
+  return (schema.flags & SchemaNode::kMultipleOf) == 0 || IsMultipleOf(number, schema.multiple_of);
 }
 
 bool FastPass::Matches(std::uint32_t pattern, std::string_view text) {

@@ -41,6 +41,7 @@ struct SchemaNode {
     kNumberRules = 4,   // bounds, multipleOf or integer
     kIntegral = 8,      // numbers must have no fraction
     kStringRules = 16,  // lengths, format or pattern
+    kMultipleOf = 32,
   };
   static constexpr std::uint8_t kNoFormat = 0xff;
 
@@ -53,7 +54,7 @@ struct SchemaNode {
   std::uint32_t pattern = kNowhere;
   double minimum = -std::numeric_limits<double>::infinity();  // inclusive; exclusive ones are moved
   double maximum = std::numeric_limits<double>::infinity();   // to the next double
-  double multiple_of = 0;                                     // 0: none
+  double multiple_of = 0;  // if kMultipleOf
   std::uint32_t object = kNowhere;
   std::uint32_t array = kNowhere;
   std::uint32_t rest = kNowhere;

@@ -137,8 +137,8 @@ void SchemaBuilder::BuildObject(Context& context) {
   rules.properties.count =
       static_cast<std::uint32_t>(program_->properties.size()) - rules.properties.first;
   BuildTable(rules);
-  BuildPatternProperties(context, rules);
   BuildAdditional(context, rules);
+  BuildPatternProperties(context, rules);
   BuildDependencies(context, rules);
   if (const auto* names = context.Find("propertyNames")) {
     rules.names = Child(context, *names, "propertyNames");
@@ -261,15 +261,20 @@ void SchemaBuilder::BuildTable(ObjectRules& rules) {
 void SchemaBuilder::BuildPatternProperties(Context& context, ObjectRules& rules) {
   const auto* patterns = ObjectKeyword(context, "patternProperties");
   if (patterns == nullptr) return;
-  rules.patterns = {static_cast<std::uint32_t>(program_->pattern_properties.size()),
-                    static_cast<std::uint32_t>(patterns->size())};
+  std::vector<PatternProperty> found;
   for (const auto& [source, schema] : MembersInOrder(*patterns)) {
     PatternProperty property;
-    property.pattern = PatternIndex(context, "patternProperties", source);
     property.schema = Child(context, *schema, "patternProperties", source);
+    // An expression that decides nothing is not even compiled by ajv.
+    if (property.schema == kAnySchema && rules.additional == Additional::kAllowed) continue;
+    property.pattern = PatternIndex(context, "patternProperties", source);
     property.schema_path = Intern(SchemaPath("patternProperties", source));
-    program_->pattern_properties.push_back(property);
+    found.push_back(property);
   }
+  auto& flat = program_->pattern_properties;
+  rules.patterns = {static_cast<std::uint32_t>(flat.size()),
+                    static_cast<std::uint32_t>(found.size())};
+  flat.insert(flat.end(), found.begin(), found.end());
 }
 
 void SchemaBuilder::BuildAdditional(Context& context, ObjectRules& rules) {

@@ -59,9 +59,8 @@ void SchemaBuilder::BuildNumber(Context& context) {
   BuildLimit(context, "maximum", "exclusiveMaximum", Bound::kMaximum);
   BuildLimit(context, "minimum", "exclusiveMinimum", Bound::kMinimum);
   if (const auto divisor = NumberKeyword(context, "multipleOf")) {
-    if (*divisor <= 0) return Fail(context, "multipleOf", "must be above 0");
     program_->schemas[context.id].multiple_of = *divisor;
-    program_->schemas[context.id].flags |= SchemaNode::kNumberRules;
+    program_->schemas[context.id].flags |= SchemaNode::kNumberRules | SchemaNode::kMultipleOf;
   }
 }
 

