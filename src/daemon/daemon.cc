@@ -1,5 +1,6 @@
 #include "daemon/daemon.h"
 
+#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
@@ -74,7 +75,25 @@ class Daemon {
   std::unique_ptr<intake::AdminServer> admin_;
 };
 
+// Each connection is a file: as many as the system lets this process have.
+void RaiseFileLimit(int connections) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const auto wanted = static_cast<rlim_t>(connections) + 512;  // and topic files, brokers, timers
+  if (limit.rlim_cur < wanted) {
+    core::Log(core::LogLevel::kWarn, "file_limit",
+              "The limit on open files is below limits.max_connections: raise LimitNOFILE, or "
+              "lower the key.",
+              {{"open_files", static_cast<std::int64_t>(limit.rlim_cur)},
+               {"wanted", static_cast<std::int64_t>(wanted)}});
+  }
+}
+
 core::Result<void> Daemon::Start() {
+  RaiseFileLimit(config_.limits.max_connections);
   if (streams_.configured()) {  // fatal if it cannot be read: without it nothing may enter
     if (auto loaded = streams_.Load(); !loaded.has_value()) return loaded;
   }

@@ -214,12 +214,14 @@ void EventPipeline::Impl::Launch(JobPtr owned) {
   job.launched = true;
   Link(job);
   owned.release();  // Finish deletes it
+  launching_ = &job;
   for (const auto& accepted : job.accepted) {
     if (accepted.counters->events_produced != nullptr) accepted.counters->events_produced->Increment();
     parts_.producer.Produce(*accepted.topic, job.mode, job.RecordOf(accepted), job.Add());
   }
   if (!job.accepted.empty()) parts_.producer.EndOfBatch();
   job.Seal();
+  launching_ = nullptr;
   if (job.done_inline) Finish(job);
 }
 

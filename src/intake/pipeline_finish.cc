@@ -16,10 +16,10 @@ constexpr std::size_t kMaxOwnJobs = 1000;  // error events under way; more are d
 
 }  // namespace
 
-// On the thread of the last delivery report. On the I/O thread that can only be inside Launch, which goes on to Finish.
+// On the thread of the last delivery report. Inside Launch, which goes on to Finish, it is only noted.
 void EventPipeline::Impl::OnDone(IngestJob& job, void* impl) {
   auto* self = static_cast<Impl*>(impl);
-  if (std::this_thread::get_id() == self->thread_) {
+  if (std::this_thread::get_id() == self->thread_ && self->launching_ == &job) {
     job.done_inline = true;
     return;
   }

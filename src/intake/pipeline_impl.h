@@ -26,7 +26,8 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
  private:
   using JobPtr = std::unique_ptr<IngestJob>;
 
-  // Parsing (pipeline_parse.cc). Parse fills document_ and answers the request itself if there is nothing to process.
+  // Parsing (pipeline_parse.cc). Parse fills document_ and answers the request itself if there is
+  // nothing to process.
   bool Parse(std::string_view body, BodyKind kind, IngestJob& job);
   core::Result<std::string_view> JoinLines(std::string_view body);
   void ReleaseLargeTables(std::size_t body_bytes, IngestJob& job);
@@ -34,7 +35,8 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   // From a parsed document to a launched job.
   void Run(JobPtr job, const RequestFacts& facts, std::int64_t now_ms, StoredRequest* stored);
   void Plan(const RequestFacts& facts, StoredRequest* stored, std::vector<std::string>& missing);
-  void Suspend(JobPtr job, const RequestFacts& facts, std::int64_t now_ms, const std::vector<std::string>& missing);
+  void Suspend(JobPtr job, const RequestFacts& facts, std::int64_t now_ms,
+               const std::vector<std::string>& missing);
   void OnSchema(const std::shared_ptr<StoredRequest>& stored, const std::string& uri,
                 const core::Result<registry::SchemaPtr>& result);
   void Resume(StoredRequest& stored);
@@ -59,7 +61,7 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   std::vector<std::string> HeaderNames() const;
 
   Parts parts_;
-  std::thread::id thread_;       // the I/O thread, once it has run
+  std::thread::id thread_;  // the I/O thread, once it has run
   validate::Reader reader_;
   validate::Document document_;
   std::string joined_lines_;
@@ -68,10 +70,10 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   EventProcessor processor_;
   std::vector<EventInput> inputs_;
   std::deque<std::string> owned_;  // addresses of events without a route
-  const StoredRequest* resumed_ = nullptr;
   bool old_error_schema_ = false;
+  const IngestJob* launching_ = nullptr;  // whose records are being handed over; I/O thread only
   std::size_t own_jobs_ = 0;
-  IngestJob* first_ = nullptr;     // guaranteed requests that wait, by deadline
+  IngestJob* first_ = nullptr;  // guaranteed requests that wait, by deadline
   IngestJob* last_ = nullptr;
   std::int64_t now_ms_ = -1;
   std::string now_json_;
