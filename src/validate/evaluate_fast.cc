@@ -6,35 +6,51 @@
 namespace sluice::validate {
 namespace {
 
+template <class Word>
+inline bool SameEnds(const char* a, const char* b, std::size_t size) {
+  Word first_a, first_b, last_a, last_b;
+  std::memcpy(&first_a, a, sizeof(Word));
+  std::memcpy(&first_b, b, sizeof(Word));
+  std::memcpy(&last_a, a + size - sizeof(Word), sizeof(Word));
+  std::memcpy(&last_b, b + size - sizeof(Word), sizeof(Word));
+  return ((first_a ^ first_b) | (last_a ^ last_b)) == 0;
+}
+
 // Two texts of one length; faster than memcmp for the few bytes that keys have.
 inline bool SameBytes(const char* a, const char* b, std::size_t size) {
-  if (size >= 8) {
-    std::uint64_t x, y;
-    std::size_t i = 0;
-    for (; i + 8 <= size; i += 8) {
-      std::memcpy(&x, a + i, 8);
-      std::memcpy(&y, b + i, 8);
-      if (x != y) return false;
-    }
-    std::memcpy(&x, a + size - 8, 8);
-    std::memcpy(&y, b + size - 8, 8);
-    return x == y;
-  }
-  if (size >= 4) {
-    std::uint32_t x, y, u, v;
-    std::memcpy(&x, a, 4);
-    std::memcpy(&y, b, 4);
-    std::memcpy(&u, a + size - 4, 4);
-    std::memcpy(&v, b + size - 4, 4);
-    return x == y && u == v;
-  }
-  for (std::size_t i = 0; i < size; ++i) {
-    if (a[i] != b[i]) return false;
-  }
-  return true;
+  if (size > 16) [[unlikely]]
+    return std::memcmp(a, b, size) == 0;
+  if (size >= 8) return SameEnds<std::uint64_t>(a, b, size);
+  if (size >= 4) return SameEnds<std::uint32_t>(a, b, size);
+  if (size >= 2) return SameEnds<std::uint16_t>(a, b, size);
+  return size == 0 || *a == *b;
 }
 
 }  // namespace
+
+inline std::string_view FastPass::String(const Node* text) const {
+  // Most texts stand in the body as they are.
+  if (text->has(Node::kEscaped) || text->begin >= body_size_) [[unlikely]] {
+    return document_.String(*text);
+  }
+  return {body_ + text->begin + 1, text->end - text->begin - 2};
+}
+
+inline const Property* FastPass::Lookup(const ObjectRules& rules, const Node* key) const {
+  const std::uint32_t hash = key->extra();
+  const PropertySlot* table = slots_ + rules.table;
+  for (std::uint32_t slot = hash >> rules.table_shift;; ++slot) {
+    const PropertySlot& entry = table[slot & rules.table_mask];
+    if (entry.property == kNowhere) return nullptr;
+    if (entry.hash != hash) continue;
+    const Property& property = properties_[entry.property];
+    const std::string_view name = String(key);
+    if (name.size() == property.name_size &&
+        SameBytes(name.data(), pool_ + property.name, name.size())) [[likely]] {
+      return &property;
+    }
+  }
+}
 
 FastPass::Outcome FastPass::Run(const Node* root, UseDefaults defaults) {
   defaults_ = defaults == UseDefaults::kYes && program_.has_defaults;
@@ -52,7 +68,7 @@ bool FastPass::Stop(Exhaustion reason) {
 }
 
 bool FastPass::Check(SchemaId id, const Node* value) {
-  const SchemaNode& schema = program_.schemas[id];
+  const SchemaNode& schema = schemas_[id];
   Kind kind = value->kind();
   if (kind == Kind::kKey) kind = Kind::kString;  // under propertyNames
   if ((schema.types & TypeBit(kind)) == 0) return CheckSpecial(schema, value);
@@ -119,7 +135,7 @@ bool FastPass::Matches(std::uint32_t pattern, std::string_view text) {
 }
 
 bool FastPass::CheckString(const SchemaNode& schema, const Node* text) {
-  const std::string_view string = document_.String(*text);
+  const std::string_view string = String(text);
   // A code point is one to four bytes, so that the bytes alone mostly decide.
   const std::size_t bytes = string.size();
   if (bytes < schema.min_length) return false;
@@ -172,22 +188,6 @@ bool FastPass::CheckContains(const ArrayRules& rules, const Node* array) {
     depth_ = depth;
   }
   return false;
-}
-
-const Property* FastPass::Lookup(const ObjectRules& rules, const Node* key) const {
-  const std::uint32_t hash = key->extra();
-  const PropertySlot* table = program_.slots.data() + rules.table;
-  for (std::uint32_t slot = (hash >> rules.table_shift) & rules.table_mask;;
-       slot = (slot + 1) & rules.table_mask) {
-    if (table[slot].property == kNowhere) return nullptr;
-    if (table[slot].hash != hash) continue;
-    const Property& property = program_.properties[table[slot].property];
-    const std::string_view name = document_.String(*key);
-    if (name.size() == property.name_size &&
-        SameBytes(name.data(), program_.pool.data() + property.name, name.size())) {
-      return &property;
-    }
-  }
 }
 
 bool FastPass::CheckObject(const ObjectRules& rules, const Node* object) {

@@ -17,7 +17,15 @@ class FastPass {
   enum class Outcome { kValid, kInvalid, kExhausted, kNeedsDefaults };
 
   FastPass(const Program& program, const Document& document, ValueEquality& equality)
-      : program_(program), document_(document), equality_(equality) {}
+      : schemas_(program.schemas.data()),
+        slots_(program.slots.data()),
+        properties_(program.properties.data()),
+        pool_(program.pool.data()),
+        body_(document.body.data()),
+        body_size_(document.body.size()),
+        program_(program),
+        document_(document),
+        equality_(equality) {}
 
   // kNeedsDefaults if `defaults` and somewhere a default has to be put in first: the second pass
   // does that. kExhausted: reason() says of what.
@@ -41,8 +49,17 @@ class FastPass {
   bool CheckOneOf(Range alternatives, const Node* value);
   bool Matches(std::uint32_t pattern, std::string_view text);
   const Property* Lookup(const ObjectRules& rules, const Node* key) const;
+  std::string_view String(const Node* text) const;
   bool Stop(Exhaustion reason);
   bool stopped() const { return stopped_; }
+
+  // Of the program and the document, for the hot path.
+  const SchemaNode* schemas_;
+  const PropertySlot* slots_;
+  const Property* properties_;
+  const char* pool_;
+  const char* body_;
+  std::size_t body_size_;
 
   const Program& program_;
   const Document& document_;

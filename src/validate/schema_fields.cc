@@ -1,6 +1,7 @@
 #include "validate/schema_fields.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace sluice::validate {
 namespace {
@@ -9,37 +10,19 @@ using Declared = CompiledSchema::Declared;
 
 constexpr int kMaxDepth = 6;        // fields that are enriched lie two or three deep
 constexpr int kMaxReferences = 16;  // and allOfs, on the way to one schema
-constexpr std::size_t kMaxFields = 20'000;
+constexpr std::size_t kMaxFields = 2000;
 
+// Level by level, so that where a recursive schema meets the bound, the deepest fields are missing.
 class Collector {
  public:
   explicit Collector(SchemaIndex& index) : index_(index) {}
 
-  void Visit(const SchemaPlace& place, const std::string& prefix, int depth, int references) {
-    const auto* schema = place.schema->if_object();
-    if (schema == nullptr || depth > kMaxDepth || references > kMaxReferences) return;
-    if (const auto* ref = schema->if_contains("$ref"); ref != nullptr && ref->is_string()) {
-      const auto target = index_.Resolve(place.base, ref->get_string());
-      if (target) Visit(*target, prefix, depth, references + 1);
-      return;
-    }
-    SchemaPlace child = place;
-    child.base = SchemaIndex::BaseWithin(place.base, *place.schema);
-    if (const auto* all_of = schema->if_contains("allOf");
-        all_of != nullptr && all_of->is_array()) {
-      for (const auto& part : all_of->get_array()) {
-        child.schema = &part;
-        Visit(child, prefix, depth, references + 1);
-      }
-    }
-    const auto* properties = schema->if_contains("properties");
-    if (properties == nullptr || !properties->is_object()) return;
-    for (const auto& member : properties->get_object()) {
-      if (fields_.size() >= kMaxFields) return;
-      const std::string path = prefix + std::string(member.key());
-      child.schema = &member.value();
-      fields_.emplace_back(path, IsObject(child, 0) ? Declared::kObject : Declared::kYes);
-      Visit(child, path + ".", depth + 1, 0);
+  void Run() {
+    queue_.push_back({index_.Root(), "", 1, 0});
+    while (!queue_.empty() && fields_.size() < kMaxFields) {
+      const Item item = std::move(queue_.front());
+      queue_.pop_front();
+      Visit(item);
     }
   }
 
@@ -55,6 +38,40 @@ class Collector {
   }
 
  private:
+  struct Item {
+    SchemaPlace place;
+    std::string prefix;
+    int depth;
+    int references;
+  };
+
+  void Visit(const Item& item) {
+    const auto* schema = item.place.schema->if_object();
+    if (schema == nullptr || item.references > kMaxReferences) return;
+    if (const auto* ref = schema->if_contains("$ref"); ref != nullptr && ref->is_string()) {
+      const auto target = index_.Resolve(item.place.base, ref->get_string());
+      if (target) queue_.push_front({*target, item.prefix, item.depth, item.references + 1});
+      return;
+    }
+    SchemaPlace child = item.place;
+    child.base = SchemaIndex::BaseWithin(item.place.base, *item.place.schema);
+    if (const auto* all_of = schema->if_contains("allOf");
+        all_of != nullptr && all_of->is_array()) {
+      for (const auto& part : all_of->get_array()) {
+        child.schema = &part;
+        queue_.push_front({child, item.prefix, item.depth, item.references + 1});
+      }
+    }
+    const auto* properties = schema->if_contains("properties");
+    if (properties == nullptr || !properties->is_object()) return;
+    for (const auto& member : properties->get_object()) {
+      const std::string path = item.prefix + std::string(member.key());
+      child.schema = &member.value();
+      fields_.emplace_back(path, IsObject(child, 0) ? Declared::kObject : Declared::kYes);
+      if (item.depth < kMaxDepth) queue_.push_back({child, path + ".", item.depth + 1, 0});
+    }
+  }
+
   bool IsObject(const SchemaPlace& place, int references) {
     const auto* schema = place.schema->if_object();
     if (schema == nullptr || references > kMaxReferences) return false;
@@ -76,6 +93,7 @@ class Collector {
   }
 
   SchemaIndex& index_;
+  std::deque<Item> queue_;
   DeclaredFields fields_;
 };
 
@@ -83,7 +101,7 @@ class Collector {
 
 DeclaredFields CollectDeclaredFields(SchemaIndex& index) {
   Collector collector(index);
-  collector.Visit(index.Root(), "", 0, 0);
+  collector.Run();
   return collector.Take();
 }
 
