@@ -42,7 +42,7 @@ ErrorList::Piece ErrorList::Keep(std::string_view text) {
 }
 
 void ErrorList::Add(const ErrorText& error) {
-  if (muted_ > 0) {
+  if (muted_ > 0 || records_.size() >= kMaxErrors) {
     ++muted_errors_;
     return;
   }

@@ -24,9 +24,14 @@ struct ErrorText {
 };
 
 // The errors of one event, in one buffer that is kept between events. Errors can be taken back, as
-// ajv does when an alternative fits; while the list is muted they are only counted.
+// ajv does when an alternative fits; while the list is muted they are only counted, and so are
+// those beyond kMaxErrors.
 class ErrorList {
  public:
+  // Nobody reads more of one event, and an event of millions of wrong elements must not take
+  // gigabytes.
+  static constexpr std::size_t kMaxErrors = 10'000;
+
   void Clear();
   void Add(const ErrorText& error);
   // Errors told so far, muted ones included.

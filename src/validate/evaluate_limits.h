@@ -12,8 +12,9 @@ namespace sluice::validate {
 enum class Exhaustion : std::uint8_t { kNone, kDepth, kReferences, kPattern };
 
 // Schemas within schemas on the way to one value, references included. An event of 1,000 levels
-// under a recursive schema of five steps a level stays below it.
-inline constexpr std::uint32_t kMaxDepth = 6000;
+// under a recursive schema of three steps a level stays below it, and a thread's usual stack is
+// enough for it in a build with sanitizers too.
+inline constexpr std::uint32_t kMaxDepth = 4000;
 
 // How many $refs may be followed for an event of so many nodes.
 inline constexpr std::uint64_t MaxReferences(std::uint32_t nodes) {

@@ -186,6 +186,12 @@ void SchemaBuilder::BuildSchema(SchemaId id, const SchemaPlace& place) {
   BuildRest(context);
 }
 
+bool SchemaBuilder::IsInlined(const boost::json::value& target) {
+  const auto [known, fresh] = inlined_.try_emplace(&target, false);
+  if (fresh) known->second = HasNoReference(target);
+  return known->second;
+}
+
 void SchemaBuilder::BuildReference(Context& context, const boost::json::value& value) {
   if (!value.is_string()) return Fail(context, "$ref", "must be a string");
   const std::string text(value.get_string());
@@ -203,7 +209,7 @@ void SchemaBuilder::BuildReference(Context& context, const boost::json::value& v
   }
   Reference reference;
   reference.target = HasRules(*target->schema) ? Enqueue(*target) : kAnySchema;
-  reference.inlined = HasNoReference(*target->schema);
+  reference.inlined = IsInlined(*target->schema);
   reference.text = Intern(text);
   SchemaDetail& detail = program_->details[context.id];
   // ajv's template checks the type of a $ref's sibling where it would be told first.
@@ -215,7 +221,11 @@ void SchemaBuilder::BuildReference(Context& context, const boost::json::value& v
   node.flags = SchemaNode::kReference;
   node.rest = static_cast<std::uint32_t>(program_->references.size());
   program_->references.push_back(reference);
-  if (reference.target == context.id) Fail(context, "$ref", "refers to itself");
+  if (reference.target == context.id && context.id == program_->root) {
+    return Fail(context, "$ref", "refers to itself");
+  }
+  // As in ajv a document that is referred to has to be usable as a whole.
+  if (target->document != index_.Root().document) Enqueue(index_.RootOf(*target->document));
 }
 
 bool SchemaBuilder::HasRulesOfGroup(const Context& context, std::string_view type) const {

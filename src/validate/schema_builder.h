@@ -40,6 +40,7 @@ class SchemaBuilder {
                  std::optional<std::string_view> step = std::nullopt);
   void BuildSchema(SchemaId id, const SchemaPlace& place);
   void BuildReference(Context& context, const boost::json::value& reference);
+  bool IsInlined(const boost::json::value& target);
   void BuildType(Context& context);
   bool HasRulesOfGroup(const Context& context, std::string_view type) const;
 
@@ -81,6 +82,7 @@ class SchemaBuilder {
   ValueSetBuilder values_;
   std::deque<std::pair<SchemaId, SchemaPlace>> queue_;
   std::unordered_map<const boost::json::value*, SchemaId> ids_;
+  std::unordered_map<const boost::json::value*, bool> inlined_;
   std::unordered_map<std::string, std::uint32_t> pattern_indices_;
   std::unordered_map<std::string, std::uint32_t> interned_;
   std::string problem_;

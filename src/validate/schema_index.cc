@@ -107,11 +107,6 @@ void SchemaIndex::Name(const std::string& uri, const SchemaPlace& place) {
   if (!fresh && !known->second.pointer.empty()) known->second = place;
 }
 
-SchemaPlace SchemaIndex::Root() const {
-  const SchemaDocument& document = added_.front();
-  return {document.root, &document, document.uri, ""};
-}
-
 void SchemaIndex::IndexNames(const SchemaPlace& place) {
   const auto* object = place.schema->if_object();
   if (object == nullptr) return;
@@ -232,7 +227,10 @@ std::optional<SchemaPlace> SchemaIndex::Follow(SchemaPlace place, const std::str
     const std::string reference(next->get_object().at("$ref").get_string());
     auto target = ResolveHop(place.base, reference, hops + 1);
     if (target) {
-      place = std::move(*target);
+      // ajv follows JSON pointers and whole other documents, but neither "#" nor names.
+      const bool pointer = UriRef::Parse(reference).fragment.starts_with('/');
+      const bool other = target->pointer.empty() && target->document != place.document;
+      if (pointer || other) place = std::move(*target);
     } else if (hops + 1 > kMaxHops || problem_ == "it leads to itself") {
       return std::nullopt;
     }

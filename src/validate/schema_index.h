@@ -39,7 +39,10 @@ class SchemaIndex {
   // Takes a document in and indexes its names. Returns what is wrong with it, or an empty text.
   std::string Add(std::string_view uri, const boost::json::value& root);
   // The root of the document that was added first.
-  SchemaPlace Root() const;
+  SchemaPlace Root() const { return RootOf(added_.front()); }
+  static SchemaPlace RootOf(const SchemaDocument& document) {
+    return {document.root, &document, document.uri, ""};
+  }
 
   // What `reference`, standing in a schema with that base, refers to. Empty if there is no such
   // thing; then either needed() has grown or problem() says why not.

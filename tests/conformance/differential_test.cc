@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include "conformance/engine_runner.h"
 #include "conformance/recording.h"
@@ -109,8 +110,19 @@ void CheckLine(const test::Recording& line, test::EngineRunner& runner, Tally& t
   validate::CompileOptions options;
   options.secure_check = false;
   std::string problem;
+  std::map<std::string, boost::json::value, std::less<>> documents;
+  const validate::Node* texts = line.Find("documents");
+  const validate::Node* const end = texts + texts->nodes();
+  for (const validate::Node* uri = texts + 1; uri < end; uri += 2) {
+    documents.emplace(line.document().String(*uri),
+                      test::ParseJson(line.document().String(*(uri + 1))));
+  }
+  const auto source = [&documents](std::string_view uri) -> const boost::json::value* {
+    const auto found = documents.find(uri);
+    return found == documents.end() ? nullptr : &found->second;
+  };
   const auto schema =
-      test::Compile("", test::ParseJson(line.String("schema")), options, nullptr, problem);
+      test::Compile("", test::ParseJson(line.String("schema")), options, source, problem);
   const std::string refused = line.String("refused");
   if (!refused.empty()) ++tally.refused;
   if (schema != nullptr && refused.empty()) {

@@ -1,7 +1,7 @@
 'use strict';
 
 // Writes cases for the differential test to stdout, one JSON object a line:
-//   {"schema": …, "events": [{"raw": text, "valid": …, "errors": […], "errorsText": …, "after": text}, …]}
+//   {"schema": …, "documents": {uri: …}, "events": [{"raw": text, "valid": …, "errors": […], "errorsText": …, "after": text}, …]}
 // `refused` stands in place of `events` where ajv does not compile the schema, `throws` in an event that ajv cannot
 // finish. Usage: node generate.js --seed N --count EVENTS [--schemas FOLDER --golden FILE]
 
@@ -49,12 +49,20 @@ function judge(validate, raw) {
   return out;
 }
 
-function write(schema, raws) {
+function asFile(schema) {
+  return JSON.stringify(schema).replace(/\\ud[0-9a-f]{3}/g, 's');
+}
+
+function write(schema, raws, documents = {}) {
   // Schemas come to both sides as one text, and so does the order of their members.
   // Lone surrogates cannot stand in a schema file.
-  const schemaText = JSON.stringify(schema).replace(/\\ud[0-9a-f]{3}/g, 's');
-  const line = { schema: schemaText };
+  const schemaText = asFile(schema);
+  const line = { schema: schemaText, documents: {} };
   try {
+    for (const uri of Object.keys(documents)) {
+      line.documents[uri] = asFile(documents[uri]);
+      ajv.addSchema(JSON.parse(line.documents[uri]), uri);
+    }
     const validate = ajv.compile(JSON.parse(schemaText));
     line.events = raws.map((raw) => judge(validate, raw));
   } catch (e) {
@@ -73,8 +81,8 @@ function randomCase() {
   const maker = new SchemaMaker(random);
   const schema = maker.document();
   const raws = [];
-  for (let i = 0; i < EVENTS_PER_SCHEMA; ++i) raws.push(text(random, eventFor(random, schema, 4, schema)));
-  return write(schema, raws);
+  for (let i = 0; i < EVENTS_PER_SCHEMA; ++i) raws.push(text(random, eventFor(random, schema, 4, schema, maker.documents)));
+  return write(schema, raws, maker.documents);
 }
 
 // Real schemas and events, and changes to both.

@@ -18,12 +18,15 @@ class SchemaMaker {
     // Above 0 inside `not`, where no $ref is made: ajv compiles what it first meets there to tell one error only, and
     // goes on so wherever else the same schema is referred to.
     this.negations = 0;
+    // Other documents that references may lead to, by URI.
+    this.documents = {};
   }
 
   // A whole document, sometimes with definitions that references lead to.
   document() {
     const { random } = this;
     if (random.chance(0.02)) return random.chance(0.5);
+    if (random.chance(0.15)) this.makeDocuments();
     const count = random.chance(0.4) ? 1 + random.below(3) : 0;
     for (let i = 0; i < count; ++i) this.definitions.push('d' + i);
     const schema = this.schema(3);
@@ -43,6 +46,18 @@ class SchemaMaker {
     return schema;
   }
 
+  makeDocuments() {
+    const uris = ['http://x.test/other.json', '/frag/1.0.0'];
+    this.sound = true;  // ajv looks at every document, referred to or not
+    for (const uri of uris) this.documents[uri] = { $id: uri, definitions: { n: this.leaf() } };
+    for (const uri of uris) {
+      Object.assign(this.documents[uri], this.schema(2));
+      if (this.random.chance(0.5)) this.documents[uri].properties = { a: { $ref: '#/definitions/n' }, b: { $ref: '#' } };
+      this.documents[uri].$id = uri;
+    }
+    this.sound = false;
+  }
+
   leaf() {
     return { type: this.random.pick(TYPES), minimum: 1, maxLength: 3 };
   }
@@ -51,6 +66,7 @@ class SchemaMaker {
     const { random } = this;
     const targets = ['#'];
     for (const name of this.definitions) targets.push('#/definitions/' + name, '#/definitions/' + name);
+    for (const uri of Object.keys(this.documents)) targets.push(uri, uri + '#', uri + '#/definitions/n');
     if (random.chance(0.1)) {
       targets.push('#/properties/a', '#/items', '#/definitions/d0/properties/a', '#/definitions/d0/items', '#named',
         'http://x.test/named', 'named.json', 'http://json-schema.org/draft-07/schema#',
@@ -64,7 +80,7 @@ class SchemaMaker {
     if (random.chance(0.06)) return random.chance(0.6);
     if (random.chance(0.04)) return random.chance(0.5) ? {} : { description: 'nothing', title: 'x' };
     const schema = {};
-    if (this.negations === 0 && random.chance(this.definitions.length > 0 ? 0.2 : 0.03)) {
+    if (this.negations === 0 && random.chance(this.definitions.length + Object.keys(this.documents).length > 0 ? 0.2 : 0.03)) {
       schema.$ref = this.reference();
       if (random.chance(0.85)) return schema;
     }
@@ -73,7 +89,7 @@ class SchemaMaker {
     if (random.chance(0.5)) schema.type = this.type();
     if (random.chance(0.08)) schema.default = value(random, 1);
     if (random.chance(0.02)) schema.$comment = 'a comment';
-    if (random.chance(0.01)) this.spoil(schema);
+    if (!this.sound && random.chance(0.01)) this.spoil(schema);
     return schema;
   }
 
@@ -211,10 +227,20 @@ class SchemaMaker {
         --this.negations;
         break;
       default:
-        schema.if = this.schema(depth);
-        if (random.chance(0.7)) schema.then = this.schema(depth);
-        if (random.chance(0.7)) schema.else = this.schema(depth);
+        this.condition(schema, depth);
     }
+  }
+
+  // Sound, since the meta-schemas before draft-07 do not look at these keywords, and what ajv makes of nonsense in them
+  // is chance.
+  condition(schema, depth) {
+    const { random } = this;
+    const before = this.sound;
+    this.sound = true;
+    schema.if = this.schema(depth);
+    if (random.chance(0.7)) schema.then = this.schema(depth);
+    if (random.chance(0.7)) schema.else = this.schema(depth);
+    this.sound = before;
   }
 
   // Something that makes it no schema, or an unusable one.
@@ -230,18 +256,18 @@ class SchemaMaker {
 }
 
 // A value that a schema may well take: it follows the keywords it knows, and strays now and then.
-function eventFor(random, schema, depth, root) {
+function eventFor(random, schema, depth, root, documents = {}) {
   if (depth < 0 || typeof schema !== 'object' || schema === null || random.chance(0.15)) return value(random, 2);
   if (typeof schema.$ref === 'string') {
-    const target = schema.$ref.startsWith('#/') ? schema.$ref.slice(2).split('/').reduce(
-      (at, step) => (at === undefined || at === null ? undefined : at[step]), root) : root;
-    return eventFor(random, target, depth - 1, root);
+    const target = documents[schema.$ref.split('#')[0]] || (schema.$ref.startsWith('#/') ? schema.$ref.slice(2).split('/').reduce(
+      (at, step) => (at === undefined || at === null ? undefined : at[step]), root) : root);
+    return eventFor(random, target, depth - 1, root, documents);
   }
   if ('const' in schema && random.chance(0.7)) return schema.const;
   if (Array.isArray(schema.enum) && schema.enum.length > 0 && random.chance(0.7)) return random.pick(schema.enum);
   for (const key of ['allOf', 'anyOf', 'oneOf']) {
     if (Array.isArray(schema[key]) && schema[key].length > 0 && random.chance(0.4)) {
-      return eventFor(random, random.pick(schema[key]), depth - 1, root);
+      return eventFor(random, random.pick(schema[key]), depth - 1, root, documents);
     }
   }
   let type = Array.isArray(schema.type) ? random.pick(schema.type) : schema.type;
@@ -259,12 +285,12 @@ function eventFor(random, schema, depth, root) {
     case 'string': return random.pick(STRINGS);
     case 'array': return Array.from({ length: random.below(5) }, (_, i) => eventFor(random,
       Array.isArray(schema.items) ? schema.items[i] || schema.additionalItems : schema.items || schema.contains,
-      depth - 1, root));
-    default: return objectFor(random, schema, depth, root);
+      depth - 1, root, documents));
+    default: return objectFor(random, schema, depth, root, documents);
   }
 }
 
-function objectFor(random, schema, depth, root) {
+function objectFor(random, schema, depth, root, documents) {
   const object = {};
   const properties = schema.properties || {};
   const names = Object.keys(properties).filter(() => random.chance(0.75));
@@ -275,7 +301,7 @@ function objectFor(random, schema, depth, root) {
   names.push(...random.some(NAMES, 2));
   for (const name of names) {
     const sub = properties[name] !== undefined ? properties[name] : schema.additionalProperties;
-    object[name] = eventFor(random, sub, depth - 1, root);
+    object[name] = eventFor(random, sub, depth - 1, root, documents);
   }
   return object;
 }

@@ -86,6 +86,25 @@ TEST_CASE("Bounds: uniqueItems over a hundred thousand items") {
         "'' should NOT have duplicate items (items ## 7 and 100000 are identical)");
 }
 
+TEST_CASE("Bounds: of an event of many wrong elements the first ten thousand are told") {
+  const Stopwatch watch;
+  std::string event = "[1";
+  for (int i = 1; i < 50000; ++i) event += ",1";
+  const std::string text = Check(R"({"items":{"type":"null"}})", event + "]");
+  CHECK(text.ends_with("'[9999]' should be null"));
+}
+
+TEST_CASE("Bounds: a long schema of references compiles in linear time") {
+  const Stopwatch watch;
+  std::string schema = R"({"definitions":{"d":{"properties":{)";
+  for (int i = 0; i < 5000; ++i) schema += "\"p" + std::to_string(i) + R"(":{"type":"null"},)";
+  schema += R"("x":{"$ref":"#/definitions/e"}}},"e":{"type":"null"}},"properties":{)";
+  for (int i = 0; i < 5000; ++i) {
+    schema += "\"p" + std::to_string(i) + R"(":{"$ref":"#/definitions/d"},)";
+  }
+  CHECK(Problem(schema + R"("x":{}}})") == "");
+}
+
 TEST_CASE("Bounds: large objects compare without trying all pairs") {
   const Stopwatch watch;
   std::string one = "{";

@@ -47,6 +47,15 @@ TEST_CASE("Engine: what a draft does not check may divide by zero or be no expre
   CHECK(Check(draft + R"("then":{"patternProperties":{"[":{}}}})", R"({"a":1})") == "");
 }
 
+TEST_CASE("Engine: a pointer to a $ref is followed if that is a pointer too, not if it is #") {
+  CHECK(Check(R"({"properties":{"a":{"$ref":"#/definitions/x"}},)"
+              R"("definitions":{"x":{"type":"null","$ref":"#"}}})",
+              R"({"a":1})") == "'.a' should be null");
+  CHECK(Check(R"({"properties":{"a":{"$ref":"#/definitions/x"}},)"
+              R"("definitions":{"x":{"type":"null","$ref":"#/definitions/y"},"y":{"minimum":3}}})",
+              R"({"a":1})") == "'.a' should be >= 3");
+}
+
 TEST_CASE("Engine: defaults are seen in events with members that come twice") {
   CHECK(After(R"({"properties":{"b":{"default":1}}})", R"({"a":1,"a":2})") == R"({"a":2,"b":1})");
 }
