@@ -18,6 +18,7 @@ class SchemaMaker {
     // Above 0 inside `not`, where no $ref is made: ajv compiles what it first meets there to tell one error only, and
     // goes on so wherever else the same schema is referred to.
     this.negations = 0;
+    this.references = true;
     // Other documents that references may lead to, by URI.
     this.documents = {};
   }
@@ -38,7 +39,8 @@ class SchemaMaker {
         schema.definitions.named = { $id: random.pick(['#named', 'http://x.test/named', 'named.json']), ...this.leaf() };
       }
     }
-    if (random.chance(0.15)) schema.$id = random.pick(['http://x.test/root', '/a/b/1.0.0', 'root.json']);
+    // Beside a $ref the drafts ignore $id.
+    if (!schema.$ref && random.chance(0.15)) schema.$id = random.pick(['http://x.test/root', '/a/b/1.0.0', 'root.json']);
     if (random.chance(0.1)) {
       schema.$schema = random.pick(['http://json-schema.org/draft-07/schema#', 'http://json-schema.org/draft-07/schema',
         'http://json-schema.org/draft-06/schema#', 'http://json-schema.org/draft-04/schema#']);
@@ -80,7 +82,7 @@ class SchemaMaker {
     if (random.chance(0.06)) return random.chance(0.6);
     if (random.chance(0.04)) return random.chance(0.5) ? {} : { description: 'nothing', title: 'x' };
     const schema = {};
-    if (this.negations === 0 && random.chance(this.definitions.length + Object.keys(this.documents).length > 0 ? 0.2 : 0.03)) {
+    if (this.references && this.negations === 0 && random.chance(this.definitions.length + Object.keys(this.documents).length > 0 ? 0.2 : 0.03)) {
       schema.$ref = this.reference();
       if (random.chance(0.85)) return schema;
     }
