@@ -51,6 +51,11 @@ class RecordingProducer final : public produce::Producer {
   std::uint64_t max_queued_bytes() const override { return 1; }
   produce::StopReport Stop(std::chrono::steady_clock::time_point) override { return {}; }
 
+  // What was taken since the last call.
+  std::vector<Taken> Take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(taken_, {});
+  }
   std::vector<Taken> taken() const {
     const std::lock_guard lock(mutex_);
     return taken_;
