@@ -105,6 +105,17 @@ struct Metrics::Families {
       failures_by_code[static_cast<std::size_t>(i)] =
           &failures->Add({{"reason", std::string(ToString(static_cast<ErrorCode>(i)))}});
     }
+    auto& stage_times = prometheus::BuildHistogram()
+                            .Name("sluice_stage_duration_seconds")
+                            .Help("Time that requests about events spent in each stage")
+                            .Register(registry);
+    for (const auto& [stage, name] : {std::pair{Stage::kProcess, "process"},
+                                      {Stage::kSchema, "schema"},
+                                      {Stage::kDeliver, "deliver"}}) {
+      stages[static_cast<std::size_t>(stage)] = &stage_times.Add(
+          {{"stage", name}},
+          prometheus::Histogram::BucketBoundaries{0.00001, 0.0001, 0.001, 0.01, 0.1, 1, 10});
+    }
     replaced_utf8 = &prometheus::BuildCounter()
                          .Name("sluice_utf8_replaced_total")
                          .Help("Ill-formed UTF-8 sequences in bodies that were read as U+FFFD")
@@ -157,6 +168,9 @@ struct Metrics::Families {
   const MetricOptions options;
   const std::string service_name;
   prometheus::Counter* replaced_utf8 = nullptr;
+  std::array<prometheus::Histogram*, kStageCount> stages{};
+  std::vector<std::pair<prometheus::Gauge*, std::function<double()>>>
+      computed;  // set at each scrape
   prometheus::Registry registry;
   RequestTable requests;
   ProcessMetrics process;
@@ -266,7 +280,20 @@ std::vector<prometheus::MetricFamily> Metrics::Conservation() const {
   return families;
 }
 
+void Metrics::ObserveStage(Stage stage, std::chrono::steady_clock::duration time) {
+  families_->stages[static_cast<std::size_t>(stage)]->Observe(
+      std::chrono::duration<double>(time).count());
+}
+
+void Metrics::AddGauge(const std::string& name, const std::string& help,
+                       std::function<double()> value) {
+  prometheus::Gauge& gauge =
+      prometheus::BuildGauge().Name(name).Help(help).Register(families_->registry).Add({});
+  families_->computed.emplace_back(&gauge, std::move(value));
+}
+
 std::string Metrics::Scrape() {
+  for (const auto& [gauge, value] : families_->computed) gauge->Set(value());
   std::vector<prometheus::MetricFamily> all = Conservation();
   for (std::vector<prometheus::MetricFamily> part :
        {families_->registry.Collect(), families_->requests.Collect(),

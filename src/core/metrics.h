@@ -8,6 +8,8 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,16 +29,29 @@ enum class Disposition : std::uint8_t {
 };
 inline constexpr int kDispositionCount = 4;
 
-// The counters of one (stream, schema URI) pair, resolved once per route and kept for the life of the process.
+// The counters of one (stream, schema URI) pair, resolved once per route and kept for the life of
+// the process.
 struct RouteCounters {
-  std::string stream;      // the label values, capped
+  std::string stream;  // the label values, capped
   std::string schema_uri;
-  prometheus::Counter* events_produced = nullptr;          // eventgate_events_produced_total, null if dropped
-  std::array<prometheus::Counter*, kDispositionCount> events{};  // sluice_events_total{stream,outcome}
+  prometheus::Counter* events_produced =
+      nullptr;  // eventgate_events_produced_total, null if dropped
+  std::array<prometheus::Counter*, kDispositionCount>
+      events{};  // sluice_events_total{stream,outcome}
 };
 
-// Every metric of the process, in one place. Counters and gauges may be touched from any thread; Route() takes a lock
-// and is for caching. Names and labels are the contract's; docs/metrics.md lists them and a test compares.
+// The parts of a request about events, for sluice_stage_duration_seconds.
+enum class Stage : std::uint8_t {
+  kProcess,  // from the whole body to the last record handed to the producer, waits for schemas
+             // left out
+  kSchema,   // waiting for schemas to be loaded
+  kDeliver,  // from there to the last delivery report
+};
+inline constexpr int kStageCount = 3;
+
+// Every metric of the process, in one place. Counters and gauges may be touched from any thread;
+// Route() takes a lock and is for caching. Names and labels are the contract's; docs/metrics.md
+// lists them and a test compares.
 class Metrics {
  public:
   Metrics(const MetricOptions& options, std::string service_name);
@@ -49,15 +64,19 @@ class Metrics {
   // False if the original's names are dropped: then register none either.
   bool keeps_eventgate_names() const;
 
-  // Prometheus text of everything. The conservation sums are read in an order that makes in-flight never negative.
+  // Prometheus text of everything. The conservation sums are read in an order that makes in-flight
+  // never negative.
   std::string Scrape();
 
-  // The counters of a pair. `known` says that the pair comes from configuration or a loaded schema; others, and those
-  // above max_label_values, share the label value `_other`. The reference lives as long as this object.
+  // The counters of a pair. `known` says that the pair comes from configuration or a loaded schema;
+  // others, and those above max_label_values, share the label value `_other`. The reference lives
+  // as long as this object.
   RouteCounters& Route(std::string_view stream, std::string_view schema_uri, bool known);
 
-  // eventgate_validation_errors_total, for any failed event; labels capped as in Route. For the slow path.
-  void CountFailure(std::string_view stream, std::string_view schema_uri, bool known, ErrorCode code);
+  // eventgate_validation_errors_total, for any failed event; labels capped as in Route. For the
+  // slow path.
+  void CountFailure(std::string_view stream, std::string_view schema_uri, bool known,
+                    ErrorCode code);
 
   // Ill-formed UTF-8 sequences that were replaced in accepted bodies (sluice_utf8_replaced_total).
   void CountReplacedUtf8(std::uint64_t n);
@@ -73,7 +92,14 @@ class Metrics {
   std::uint64_t events_in_flight() const;
   std::uint64_t records_in_flight() const;
 
-  // express_router_request_duration_seconds and sluice_http_requests_total. `path` is the route's label
+  // How long a stage of a request took.
+  void ObserveStage(Stage stage, std::chrono::steady_clock::duration time);
+
+  // A gauge that is worked out at each scrape, by its thread. Before serving starts.
+  void AddGauge(const std::string& name, const std::string& help, std::function<double()> value);
+
+  // express_router_request_duration_seconds and sluice_http_requests_total. `path` is the route's
+  // label
   // ("v1/events", "_info", "root", "_other"), never the client's text.
   void CountRequest(std::string_view path, std::string_view method, int status, double seconds);
 

@@ -57,6 +57,7 @@ class Daemon {
 
  private:
   core::Result<void> Start();
+  void AddGauges();
   void AnnounceReady();
   std::vector<intake::ReadinessCondition> Readiness();
   void AwaitIdle(steady_clock::time_point until);
@@ -112,8 +113,23 @@ core::Result<void> Daemon::Start() {
       config_.http.admin_interface, config_.http.admin_port,
       intake::AdminServer::Providers{[this] { return metrics_.Scrape(); },
                                      [this] { return Readiness(); }});
+  AddGauges();
   if (auto started = admin_->Start(); !started.has_value()) return started;
   return events_->Start();
+}
+
+void Daemon::AddGauges() {
+  metrics_.AddGauge("sluice_requests_in_flight", "Requests with a permit",
+                    [this] { return static_cast<double>(admission_.in_flight()); });
+  metrics_.AddGauge("sluice_memory_charged_bytes", "Bytes charged against limits.memory_bytes",
+                    [this] { return static_cast<double>(admission_.bytes()); });
+  metrics_.AddGauge("sluice_connections", "Connections of the events listener",
+                    [this] { return static_cast<double>(admission_.connections()); });
+  metrics_.AddGauge("sluice_stream_config_generation",
+                    "How many times stream configuration was read",
+                    [this] { return static_cast<double>(streams_.generation()); });
+  metrics_.AddGauge("sluice_producer_queued_bytes", "Bytes of records that wait to be delivered",
+                    [this] { return static_cast<double>(producer_->queued_bytes()); });
 }
 
 void Daemon::AnnounceReady() {

@@ -23,7 +23,8 @@ std::string Lower(std::string_view text) {
 bool DeclaresFieldOrParent(const CompiledSchema& schema, std::string_view path) {
   if (schema.Declares(path) != CompiledSchema::Declared::kNo) return true;
   const std::size_t dot = path.rfind('.');
-  return dot != std::string_view::npos && schema.Declares(path.substr(0, dot)) == CompiledSchema::Declared::kObject;
+  return dot != std::string_view::npos &&
+         schema.Declares(path.substr(0, dot)) == CompiledSchema::Declared::kObject;
 }
 
 // Header bytes are Latin-1, as Node reads them.
@@ -61,7 +62,8 @@ std::string_view ClientIp(const RequestFacts& facts) {
 
 }  // namespace
 
-void SetField(validate::EditableEvent& event, const FieldPath& path, std::string_view json, Replace replace) {
+void SetField(validate::EditableEvent& event, const FieldPath& path, std::string_view json,
+              Replace replace) {
   const auto& steps = path.steps();
   const validate::Node* at = event.root();
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -92,7 +94,9 @@ void SetField(validate::EditableEvent& event, const FieldPath& path, std::string
 
 EnrichmentPlan::EnrichmentPlan(const core::Config& config, const CompiledSchema& schema,
                                const streams::StreamSettings* settings) {
-  const auto declared = [&](std::string_view path) { return schema.Declares(path) != CompiledSchema::Declared::kNo; };
+  const auto declared = [&](std::string_view path) {
+    return schema.Declares(path) != CompiledSchema::Declared::kNo;
+  };
   const auto& enrichment = config.enrichment;
   const std::string& id_field = config.streams.id_field;
   const std::string& dt_field = config.streams.dt_field;
@@ -100,15 +104,17 @@ EnrichmentPlan::EnrichmentPlan(const core::Config& config, const CompiledSchema&
     fields_.push_back({FieldPath(id_field), Source::kUuid, Existing::kKeep, {}});
   }
   if (enrichment.meta_dt != core::WhenToSet::kNever && declared(dt_field)) {
-    const auto existing = enrichment.meta_dt == core::WhenToSet::kAlways ? Existing::kReplace : Existing::kKeep;
+    const auto existing =
+        enrichment.meta_dt == core::WhenToSet::kAlways ? Existing::kReplace : Existing::kKeep;
     fields_.push_back({FieldPath(dt_field), Source::kNow, existing, {}});
   }
   if (enrichment.meta_dt != core::WhenToSet::kNever && schema.title() &&
       schema.title()->starts_with("analytics/legacy") && declared("dt")) {
     fields_.push_back({FieldPath("dt"), Source::kNow, Existing::kKeep, {}});
   }
-  const core::StringPairs& headers =
-      settings != nullptr && settings->header_fields ? *settings->header_fields : enrichment.request_headers;
+  const core::StringPairs& headers = settings != nullptr && settings->header_fields
+                                         ? *settings->header_fields
+                                         : enrichment.request_headers;
   for (const auto& [path, header] : headers) {
     if (header.empty() || !DeclaresFieldOrParent(schema, path)) continue;
     fields_.push_back({FieldPath(path), Source::kHeader, Existing::kKeep, Lower(header)});
@@ -121,9 +127,12 @@ EnrichmentPlan::EnrichmentPlan(const core::Config& config, const CompiledSchema&
 void EnrichmentPlan::Apply(const RequestFacts& facts, core::UuidGenerator& uuids,
                            validate::EditableEvent& event) const {
   for (const Field& field : fields_) {
-    const Replace replace = field.existing == Existing::kReplace ? Replace::kReplace : Replace::kKeep;
+    const Replace replace =
+        field.existing == Existing::kReplace ? Replace::kReplace : Replace::kKeep;
     switch (field.source) {
-      case Source::kNow: SetField(event, field.path, facts.now_json, replace); break;
+      case Source::kNow:
+        SetField(event, field.path, facts.now_json, replace);
+        break;
       case Source::kUuid: {
         if (field.path.Find(event.document(), event.root()) != nullptr) break;
         char json[38];

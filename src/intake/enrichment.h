@@ -26,8 +26,8 @@ struct RequestFacts {
   std::string_view now_json;  // the receive time as a JSON string
 };
 
-// Which fields are completed from what, for the events of one schema in one stream: only those that the schema
-// declares. Immutable.
+// Which fields are completed from what, for the events of one schema in one stream: only those that
+// the schema declares. Immutable.
 class EnrichmentPlan {
  public:
   EnrichmentPlan() = default;
@@ -35,8 +35,10 @@ class EnrichmentPlan {
   EnrichmentPlan(const core::Config& config, const validate::CompiledSchema& schema,
                  const streams::StreamSettings* settings);
 
-  // Edits the event. An event's own value is only ever replaced where the plan says always (meta.dt).
-  void Apply(const RequestFacts& facts, core::UuidGenerator& uuids, validate::EditableEvent& event) const;
+  // Edits the event. An event's own value is only ever replaced where the plan says always
+  // (meta.dt).
+  void Apply(const RequestFacts& facts, core::UuidGenerator& uuids,
+             validate::EditableEvent& event) const;
 
  private:
   enum class Source : std::uint8_t { kNow, kUuid, kHeader, kClientIp };
@@ -50,9 +52,11 @@ class EnrichmentPlan {
   std::vector<Field> fields_;
 };
 
-// Sets the value at `path` to `json`, making the objects on the way. Does nothing if a step on the way is there and is
-// no object (validation will say so), or if there is a value and `replace` is kKeep.
+// Sets the value at `path` to `json`, making the objects on the way. Does nothing if a step on the
+// way is there and is no object (validation will say so), or if there is a value and `replace` is
+// kKeep.
 enum class Replace : std::uint8_t { kKeep, kReplace };
-void SetField(validate::EditableEvent& event, const validate::FieldPath& path, std::string_view json, Replace replace);
+void SetField(validate::EditableEvent& event, const validate::FieldPath& path,
+              std::string_view json, Replace replace);
 
 }  // namespace sluice::intake

@@ -11,7 +11,8 @@ using validate::Document;
 using validate::Kind;
 using validate::Node;
 
-// A field of the failed event as text: "unknown" if absent, the value's JSON text if it is no string.
+// A field of the failed event as text: "unknown" if absent, the value's JSON text if it is no
+// string.
 std::string AsText(const Document& document, const Node* object, std::string_view key) {
   const Node* value = object == nullptr ? nullptr : document.Find(object, key);
   if (value == nullptr) return "unknown";
@@ -43,12 +44,14 @@ std::string ErrorEvent::Text(std::string_view error_schema_uri) const {
 }
 
 ErrorEvent MakeErrorEvent(const core::Config& config, const validate::EditableEvent& event,
-                          const EventFailure& failure, const EventAddress& address, std::string_view now_json) {
+                          const EventFailure& failure, const EventAddress& address,
+                          std::string_view now_json) {
   const Document& document = event.document();
   const Node* meta = document.Find(event.root(), "meta");
   std::string out = "\"meta\":{";
   Member(out, "stream", config.enrichment.error_stream);
-  for (const char* field : {"uri", "domain", "request_id"}) Member(out, field, AsText(document, meta, field));
+  for (const char* field : {"uri", "domain", "request_id"})
+    Member(out, field, AsText(document, meta, field));
   out += '}';
   Member(out, "emitter_id", config.user_agent);
   Member(out, "raw_event", failure.event_json);

@@ -44,6 +44,7 @@ void EventPipeline::Impl::Process(IngestRequest&& request, std::shared_ptr<Reply
   job->permit = std::move(request.permit);
   job->mode = request.mode;
   job->request_id = request.request_id;
+  job->stage_start = std::chrono::steady_clock::now();
   if (!Parse(request.body, request.kind, *job)) {
     ReleaseLargeTables(request.body.size(), *job);
     return;
@@ -52,17 +53,25 @@ void EventPipeline::Impl::Process(IngestRequest&& request, std::shared_ptr<Reply
   SendErrorEvents();
 }
 
+void EventPipeline::Impl::EndStage(IngestJob& job, core::Stage stage) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!job.own_events) parts_.metrics.ObserveStage(stage, now - job.stage_start);
+  job.stage_start = now;
+}
+
 void EventPipeline::Impl::RefreshNow() {
   const auto now = parts_.clock.Now();
-  const std::int64_t ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  const std::int64_t ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
   if (ms == now_ms_) return;
   now_ms_ = ms;
   now_json_ = '"' + core::FormatIsoTime(now) + '"';
 }
 
-// document_ holds the events. Everything that needs a schema happens at once, or, if some schema is not there yet, all
-// of it later: then no event of the request overtakes another.
-void EventPipeline::Impl::Run(JobPtr job, const RequestFacts& facts, std::int64_t now_ms, StoredRequest* stored) {
+// document_ holds the events. Everything that needs a schema happens at once, or, if some schema is
+// not there yet, all of it later: then no event of the request overtakes another.
+void EventPipeline::Impl::Run(JobPtr job, const RequestFacts& facts, std::int64_t now_ms,
+                              StoredRequest* stored) {
   std::vector<std::string> missing;
   Plan(facts, stored, missing);
   if (stored == nullptr) {
@@ -80,9 +89,12 @@ void EventPipeline::Impl::Run(JobPtr job, const RequestFacts& facts, std::int64_
   Launch(std::move(job));
 }
 
-// Finds each event's route; events without one get the reason, or their schema is added to `missing`.
-void EventPipeline::Impl::Plan(const RequestFacts& facts, StoredRequest* stored, std::vector<std::string>& missing) {
-  static const core::Error kNotLoaded{ErrorCode::kInternal, "The schema was loaded and could not be found again."};
+// Finds each event's route; events without one get the reason, or their schema is added to
+// `missing`.
+void EventPipeline::Impl::Plan(const RequestFacts& facts, StoredRequest* stored,
+                               std::vector<std::string>& missing) {
+  static const core::Error kNotLoaded{ErrorCode::kInternal,
+                                      "The schema was loaded and could not be found again."};
   inputs_.clear();
   owned_.clear();
   routes_.Refresh();
@@ -92,7 +104,8 @@ void EventPipeline::Impl::Plan(const RequestFacts& facts, StoredRequest* stored,
   const std::uint32_t end = nodes[0].nodes();
   std::uint32_t index = 0;
   for (std::uint32_t at = array ? 1 : 0; at < end; at += nodes[at].nodes()) {
-    EventInput input{at, index++, processor_.AddressOf(document_, nodes + at, facts), nullptr, nullptr};
+    EventInput input{at, index++, processor_.AddressOf(document_, nodes + at, facts), nullptr,
+                     nullptr};
     EventAddress& address = input.address;
     if (!address.error) input.route = routes_.Find(address.schema_uri, address.stream);
     if (input.route != nullptr) {
@@ -109,7 +122,8 @@ void EventPipeline::Impl::Plan(const RequestFacts& facts, StoredRequest* stored,
         if (asked.emplace(uri, true).second) missing.push_back(uri);
       } else {
         const auto found = stored->schemas.find(uri);
-        input.schema_error = found != stored->schemas.end() && found->second ? &*found->second : &kNotLoaded;
+        input.schema_error =
+            found != stored->schemas.end() && found->second ? &*found->second : &kNotLoaded;
       }
     }
     inputs_.push_back(std::move(input));
@@ -146,22 +160,29 @@ void EventPipeline::Impl::Suspend(JobPtr job, const RequestFacts& facts, std::in
   ReleaseLargeTables(document_.body.size(), *job);
   if (job->permit && !job->permit.Charge(stored->body.size())) {
     parts_.metrics.EventsEnded(core::Disposition::kFailed, job->events);
-    Reply(*job, ReplyToFailedRequest({ErrorCode::kOverloaded,
-                                      "no memory left to wait for a schema with this body (limits.memory_bytes)"}));
+    Reply(*job, ReplyToFailedRequest(
+                    {ErrorCode::kOverloaded,
+                     "no memory left to wait for a schema with this body (limits.memory_bytes)"}));
     return;
   }
+  EndStage(*job, core::Stage::kProcess);
   stored->job = std::move(job);
   stored->outstanding = missing.size();
   Link(*stored->job);
   for (const std::string& uri : missing) {
-    // The callback may come at once, or from another thread: in either case on with it in a task of its own.
-    parts_.schemas.Get(uri, [self = shared_from_this(), stored, uri](core::Result<registry::SchemaPtr> result) {
-      self->parts_.post([self, stored, uri, result = std::move(result)] { self->OnSchema(stored, uri, result); });
-    });
+    // The callback may come at once, or from another thread: in either case on with it in a task of
+    // its own.
+    parts_.schemas.Get(
+        uri, [self = shared_from_this(), stored, uri](core::Result<registry::SchemaPtr> result) {
+          self->parts_.post([self, stored, uri, result = std::move(result)] {
+            self->OnSchema(stored, uri, result);
+          });
+        });
   }
 }
 
-void EventPipeline::Impl::OnSchema(const std::shared_ptr<StoredRequest>& stored, const std::string& uri,
+void EventPipeline::Impl::OnSchema(const std::shared_ptr<StoredRequest>& stored,
+                                   const std::string& uri,
                                    const core::Result<registry::SchemaPtr>& result) {
   auto& entry = stored->schemas[uri];
   if (!result.has_value()) entry = result.error();
@@ -170,6 +191,7 @@ void EventPipeline::Impl::OnSchema(const std::shared_ptr<StoredRequest>& stored,
     stored->job.reset();  // answered and counted when its time was over
     return;
   }
+  EndStage(*stored->job, core::Stage::kSchema);
   Unlink(*stored->job);
   Resume(*stored);
   SendErrorEvents();
@@ -177,7 +199,8 @@ void EventPipeline::Impl::OnSchema(const std::shared_ptr<StoredRequest>& stored,
 
 void EventPipeline::Impl::Resume(StoredRequest& stored) {
   RefreshNow();
-  // It was read once already and is read the same way again; only the memory for its tables may be gone.
+  // It was read once already and is read the same way again; only the memory for its tables may be
+  // gone.
   if (!Parse(stored.text(), BodyKind::kJson, *stored.job)) {
     if (stored.job->own_events) {
       --own_jobs_;
@@ -188,7 +211,8 @@ void EventPipeline::Impl::Resume(StoredRequest& stored) {
   }
   if (stored.job->own_events && !old_error_schema_) {
     const auto found = stored.schemas.find(std::string(kErrorSchema));
-    if (found != stored.schemas.end() && found->second && found->second->code == ErrorCode::kSchemaNotFound) {
+    if (found != stored.schemas.end() && found->second &&
+        found->second->code == ErrorCode::kSchemaNotFound) {
       old_error_schema_ = true;  // from now on; this one is sent once more
       --own_jobs_;
       SendErrorEvent(std::move(*stored.job->error_event));
@@ -216,10 +240,12 @@ void EventPipeline::Impl::Launch(JobPtr owned) {
   owned.release();  // Finish deletes it
   launching_ = &job;
   for (const auto& accepted : job.accepted) {
-    if (accepted.counters->events_produced != nullptr) accepted.counters->events_produced->Increment();
+    if (accepted.counters->events_produced != nullptr)
+      accepted.counters->events_produced->Increment();
     parts_.producer.Produce(*accepted.topic, job.mode, job.RecordOf(accepted), job.Add());
   }
   if (!job.accepted.empty()) parts_.producer.EndOfBatch();
+  EndStage(job, core::Stage::kProcess);
   job.Seal();
   launching_ = nullptr;
   if (job.done_inline) Finish(job);

@@ -14,9 +14,9 @@
 
 namespace sluice::intake {
 
-// From bytes to outcomes: parses, completes, routes, validates and produces the events of a request, and composes its
-// answer. Knows no HTTP. One per I/O thread and used only there; what happens elsewhere (schema loads, delivery
-// reports) comes back through `post`.
+// From bytes to outcomes: parses, completes, routes, validates and produces the events of a
+// request, and composes its answer. Knows no HTTP. One per I/O thread and used only there; what
+// happens elsewhere (schema loads, delivery reports) comes back through `post`.
 class EventPipeline final : public IngestHandler {
  public:
   struct Parts {  // all outlive the pipeline

@@ -16,30 +16,35 @@ using validate::Document;
 using validate::Kind;
 using validate::Node;
 
-// A stream's name where none is configured to be read: the schema URI, with what topics cannot have replaced.
+// A stream's name where none is configured to be read: the schema URI, with what topics cannot have
+// replaced.
 std::string SanitisedUri(std::string_view uri) {
   std::string name(uri);
   for (char& c : name) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-                      c == '.' || c == '-';
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '.' || c == '-';
     if (!kept) c = '_';
   }
   name.erase(0, name.find_first_not_of('_'));
   return name;
 }
 
-std::string_view StringAt(const Document& document, const Node* root, const validate::FieldPath& path) {
+std::string_view StringAt(const Document& document, const Node* root,
+                          const validate::FieldPath& path) {
   const Node* value = path.Find(document, root);
-  return value != nullptr && value->kind() == Kind::kString ? document.String(*value) : std::string_view();
+  return value != nullptr && value->kind() == Kind::kString ? document.String(*value)
+                                                            : std::string_view();
 }
 
 core::Error MissingField(ErrorCode code, std::string_view field) {
-  return {code, "Field(s) " + std::string(field) + " were missing from event and could not be extracted."};
+  return {code, "Field(s) " + std::string(field) +
+                    " were missing from event and could not be extracted."};
 }
 
 }  // namespace
 
-EventProcessor::EventProcessor(const core::Config& config, produce::Producer& producer, core::Metrics& metrics)
+EventProcessor::EventProcessor(const core::Config& config, produce::Producer& producer,
+                               core::Metrics& metrics)
     : config_(config),
       producer_(producer),
       metrics_(metrics),
@@ -54,7 +59,8 @@ EventProcessor::EventProcessor(const core::Config& config, produce::Producer& pr
   missing_schema_text_ = MissingField(ErrorCode::kMissingSchemaUri, names).message;
 }
 
-EventAddress EventProcessor::AddressOf(const Document& document, const Node* root, const RequestFacts& facts) {
+EventAddress EventProcessor::AddressOf(const Document& document, const Node* root,
+                                       const RequestFacts& facts) {
   EventAddress address;
   const Node* schema = nullptr;
   for (const auto& field : schema_uri_fields_) {
@@ -63,8 +69,10 @@ EventAddress EventProcessor::AddressOf(const Document& document, const Node* roo
     schema = nullptr;
   }
   if (schema == nullptr) {
-    address.schema_uri = root->kind() == Kind::kObject ? facts.schema_uri_default : std::string_view();
-    if (address.schema_uri.empty()) address.error = {ErrorCode::kMissingSchemaUri, missing_schema_text_};
+    address.schema_uri =
+        root->kind() == Kind::kObject ? facts.schema_uri_default : std::string_view();
+    if (address.schema_uri.empty())
+      address.error = {ErrorCode::kMissingSchemaUri, missing_schema_text_};
   } else if (schema->kind() != Kind::kString) {
     address.error = {ErrorCode::kSchemaUriNotAllowed,
                      "The event's schema URI must be a string such as /test/event/1.0.0, but is " +
@@ -78,7 +86,8 @@ EventAddress EventProcessor::AddressOf(const Document& document, const Node* roo
     return address;
   }
   address.stream = StringAt(document, root, stream_field_);
-  if (address.stream.empty() && stream_field_.Find(document, root) == nullptr) address.stream = facts.stream_default;
+  if (address.stream.empty() && stream_field_.Find(document, root) == nullptr)
+    address.stream = facts.stream_default;
   return address;
 }
 
@@ -116,8 +125,10 @@ void EventProcessor::Process(const EventInput& input, const RequestScope& scope)
   if (input.route == nullptr) return Fail(*input.schema_error, input, scope);
 
   switch (validator_.Validate(*input.route->schema, event_)) {
-    case validate::Verdict::kValid: return Accept(input, scope);
-    case validate::Verdict::kInvalid: return FailValidation(input, scope);
+    case validate::Verdict::kValid:
+      return Accept(input, scope);
+    case validate::Verdict::kInvalid:
+      return FailValidation(input, scope);
     case validate::Verdict::kExhausted:
       return Fail({ErrorCode::kSchemaUnusable, std::string(validator_.message())}, input, scope);
   }
@@ -127,8 +138,8 @@ core::Result<void> EventProcessor::CheckStream(const EventInput& input,
                                                const streams::StreamSnapshot* snapshot) const {
   const EventAddress& address = input.address;
   if (address.stream.empty()) return MissingField(ErrorCode::kStreamMissing, stream_field_.text());
-  const streams::EventIdentity identity{StringAt(event_.document(), event_.root(), id_field_), address.schema_uri,
-                                        address.stream};
+  const streams::EventIdentity identity{StringAt(event_.document(), event_.root(), id_field_),
+                                        address.schema_uri, address.stream};
   const streams::StreamSettings* settings = snapshot->Find(address.stream);
   const auto configured = streams::CheckConfigured(identity, settings);
   if (!configured.has_value() || input.route == nullptr) return configured;
@@ -166,15 +177,19 @@ void EventProcessor::Accept(const EventInput& input, const RequestScope& scope) 
   accepted.topic = route.topic;
   accepted.counters = route.counters;
   accepted.timestamp_ms =
-      route.dt_is_now ? scope.now_ms
-                      : core::ParseIsoTimeMs(StringAt(event_.document(), event_.root(), dt_field_)).value_or(0);
+      route.dt_is_now
+          ? scope.now_ms
+          : core::ParseIsoTimeMs(StringAt(event_.document(), event_.root(), dt_field_)).value_or(0);
   scope.job.accepted.push_back(accepted);
 }
 
 void EventProcessor::Fail(core::Error error, const EventInput& input, const RequestScope& scope) {
-  const bool known = scope.snapshot == nullptr || (input.route != nullptr && input.route->settings != nullptr);
-  metrics_.CountFailure(input.address.stream, input.address.schema_uri, known && input.route != nullptr, error.code);
-  if (input.route != nullptr) input.route->counters->events[static_cast<int>(DispositionOf(error.code))]->Increment();
+  const bool known =
+      scope.snapshot == nullptr || (input.route != nullptr && input.route->settings != nullptr);
+  metrics_.CountFailure(input.address.stream, input.address.schema_uri,
+                        known && input.route != nullptr, error.code);
+  if (input.route != nullptr)
+    input.route->counters->events[static_cast<int>(DispositionOf(error.code))]->Increment();
   EventFailure failure;
   failure.code = error.code;
   failure.event_json = EventJson();
@@ -183,7 +198,8 @@ void EventProcessor::Fail(core::Error error, const EventInput& input, const Requ
 }
 
 void EventProcessor::FailValidation(const EventInput& input, const RequestScope& scope) {
-  metrics_.CountFailure(input.address.stream, input.address.schema_uri, true, ErrorCode::kValidationFailed);
+  metrics_.CountFailure(input.address.stream, input.address.schema_uri, true,
+                        ErrorCode::kValidationFailed);
   input.route->counters->events[static_cast<int>(core::Disposition::kRefused)]->Increment();
   EventFailure failure;
   failure.code = ErrorCode::kValidationFailed;
@@ -192,7 +208,8 @@ void EventProcessor::FailValidation(const EventInput& input, const RequestScope&
   validator_.AppendErrorsJson(failure.errors_json);
   validator_.AppendErrorsText(failure.message);
   if (!config_.enrichment.error_stream.empty() && !scope.job.own_events) {
-    error_events_.push_back(MakeErrorEvent(config_, event_, failure, input.address, scope.facts.now_json));
+    error_events_.push_back(
+        MakeErrorEvent(config_, event_, failure, input.address, scope.facts.now_json));
   }
   scope.job.failed.push_back({input.index, std::move(failure)});
 }

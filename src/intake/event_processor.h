@@ -22,18 +22,18 @@ namespace sluice::intake {
 
 // Where an event says it belongs, as far as can be told before its schema is known.
 struct EventAddress {
-  std::string_view schema_uri;   // empty: see `error`
-  std::string_view stream;       // empty: missing
+  std::string_view schema_uri;       // empty: see `error`
+  std::string_view stream;           // empty: missing
   std::optional<core::Error> error;  // of the schema URI
 };
 
 // One event of a request that is to be processed.
 struct EventInput {
-  std::uint32_t node;    // in the document
-  std::uint32_t index;   // in the request
+  std::uint32_t node;   // in the document
+  std::uint32_t index;  // in the request
   EventAddress address;
-  Route* route;                    // null if the schema could not be had
-  const core::Error* schema_error; // why; meaningful if route is null and address.error empty
+  Route* route;                     // null if the schema could not be had
+  const core::Error* schema_error;  // why; meaningful if route is null and address.error empty
 };
 
 // What the events of one request share.
@@ -45,15 +45,16 @@ struct RequestScope {
   IngestJob& job;
 };
 
-// Takes single events from parsed to accepted or failed: completes, checks the stream, validates, and appends the
-// record to the job. One per thread; keeps its scratch.
+// Takes single events from parsed to accepted or failed: completes, checks the stream, validates,
+// and appends the record to the job. One per thread; keeps its scratch.
 class EventProcessor {
  public:
   EventProcessor(const core::Config& config, produce::Producer& producer, core::Metrics& metrics);
 
-  // Reads $schema and the stream of an event that is at `root`. Views into the document, the request's facts, or
-  // (a stream derived from the schema URI) this object, until the next call.
-  EventAddress AddressOf(const validate::Document& document, const validate::Node* root, const RequestFacts& facts);
+  // Reads $schema and the stream of an event that is at `root`. Views into the document, the
+  // request's facts, or (a stream derived from the schema URI) this object, until the next call.
+  EventAddress AddressOf(const validate::Document& document, const validate::Node* root,
+                         const RequestFacts& facts);
 
   // Adds to scope.job.accepted or scope.job.failed.
   void Process(const EventInput& input, const RequestScope& scope);
@@ -63,7 +64,8 @@ class EventProcessor {
 
  private:
   void Complete(const EventInput& input, const RequestScope& scope);
-  core::Result<void> CheckStream(const EventInput& input, const streams::StreamSnapshot* snapshot) const;
+  core::Result<void> CheckStream(const EventInput& input,
+                                 const streams::StreamSnapshot* snapshot) const;
   void Accept(const EventInput& input, const RequestScope& scope);
   void Fail(core::Error error, const EventInput& input, const RequestScope& scope);
   void FailValidation(const EventInput& input, const RequestScope& scope);

@@ -18,8 +18,9 @@ namespace sluice::intake {
 
 struct Route;
 
-// One request on its way through the pipeline: what its events became, the bytes of its records, and who waits for the
-// answer. Lives on its I/O thread until the last delivery report; OnAllDone hands it back to the pipeline.
+// One request on its way through the pipeline: what its events became, the bytes of its records,
+// and who waits for the answer. Lives on its I/O thread until the last delivery report; OnAllDone
+// hands it back to the pipeline.
 class IngestJob final : public produce::Delivery {
  public:
   using DoneFunction = void (*)(IngestJob& job, void* pipeline);
@@ -29,7 +30,7 @@ class IngestJob final : public produce::Delivery {
     std::uint32_t event;        // index in the request
     std::uint32_t value_begin;  // in `bytes`
     std::uint32_t value_end;
-    std::uint32_t key_begin;    // equal to key_end: no key
+    std::uint32_t key_begin;  // equal to key_end: no key
     std::uint32_t key_end;
     produce::Topic* topic;
     core::RouteCounters* counters;
@@ -45,21 +46,23 @@ class IngestJob final : public produce::Delivery {
   std::shared_ptr<ReplySink> sink;  // null: answered, or an event of our own
   Permit permit;
   produce::DeliveryMode mode = produce::DeliveryMode::kGuaranteed;
-  bool own_events = false;          // error events: not counted as received, failures are only logged
-  std::optional<ErrorEvent> error_event;  // of own events, to be sent for the older schema if need be
-  std::string request_id;           // for the log
+  bool own_events = false;  // error events: not counted as received, failures are only logged
+  std::optional<ErrorEvent>
+      error_event;         // of own events, to be sent for the older schema if need be
+  std::string request_id;  // for the log
   std::uint32_t events = 0;
-  std::string bytes;                // of all records; fixed once producing began
-  std::vector<Accepted> accepted;   // accepted[i] has slot i
+  std::string bytes;               // of all records; fixed once producing began
+  std::vector<Accepted> accepted;  // accepted[i] has slot i
   std::vector<Failed> failed;
 
+  std::chrono::steady_clock::time_point stage_start{};
   std::chrono::steady_clock::time_point deadline{};  // of the answer, once it waits
-  bool linked = false;              // is in the pipeline's list of waiting jobs
+  bool linked = false;                               // is in the pipeline's list of waiting jobs
   IngestJob* previous = nullptr;
   IngestJob* next = nullptr;
-  bool launched = false;            // its records were handed to the producer
-  bool done_inline = false;         // the last report came while they were handed over
-  bool timed_out = false;           // answered without waiting further; the reports still come
+  bool launched = false;     // its records were handed to the producer
+  bool done_inline = false;  // the last report came while they were handed over
+  bool timed_out = false;    // answered without waiting further; the reports still come
 
   produce::Record RecordOf(const Accepted& a) const {
     produce::Record record;

@@ -16,7 +16,8 @@ constexpr std::size_t kMaxOwnJobs = 1000;  // error events under way; more are d
 
 }  // namespace
 
-// On the thread of the last delivery report. Inside Launch, which goes on to Finish, it is only noted.
+// On the thread of the last delivery report. Inside Launch, which goes on to Finish, it is only
+// noted.
 void EventPipeline::Impl::OnDone(IngestJob& job, void* impl) {
   auto* self = static_cast<Impl*>(impl);
   if (std::this_thread::get_id() == self->thread_ && self->launching_ == &job) {
@@ -34,8 +35,9 @@ void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
     const DeliverySlot::State state = slot.state();
     if (state == DeliverySlot::State::kDelivered) {
       ++delivered;
-      const Disposition how = job.mode == produce::DeliveryMode::kHasty ? Disposition::kHastilyAccepted
-                                                                       : Disposition::kAcknowledged;
+      const Disposition how = job.mode == produce::DeliveryMode::kHasty
+                                  ? Disposition::kHastilyAccepted
+                                  : Disposition::kAcknowledged;
       accepted.counters->events[static_cast<int>(how)]->Increment();
       continue;
     }
@@ -45,11 +47,13 @@ void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
       failure.message = slot.message;
     } else {
       failure.code = ErrorCode::kDeliveryTimeout;
-      failure.message = "No delivery report within " + std::to_string(parts_.config.limits.delivery_timeout.count()) +
+      failure.message = "No delivery report within " +
+                        std::to_string(parts_.config.limits.delivery_timeout.count()) +
                         " ms (limits.delivery_timeout); the event may still be delivered.";
     }
     failure.event_json = job.RecordOf(accepted).value;
-    parts_.metrics.CountFailure(accepted.counters->stream, accepted.counters->schema_uri, true, failure.code);
+    parts_.metrics.CountFailure(accepted.counters->stream, accepted.counters->schema_uri, true,
+                                failure.code);
     accepted.counters->events[static_cast<int>(DispositionOf(failure.code))]->Increment();
     job.failed.push_back({accepted.event, std::move(failure)});
   }
@@ -59,10 +63,12 @@ void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
 void EventPipeline::Impl::CountEnds(const IngestJob& job, std::size_t delivered) {
   if (job.own_events) return;
   std::size_t refused = 0;
-  for (const auto& failed : job.failed) refused += DispositionOf(failed.failure.code) == Disposition::kRefused ? 1 : 0;
+  for (const auto& failed : job.failed)
+    refused += DispositionOf(failed.failure.code) == Disposition::kRefused ? 1 : 0;
   const bool hasty = job.mode == produce::DeliveryMode::kHasty;
   if (delivered > 0) {
-    parts_.metrics.EventsEnded(hasty ? Disposition::kHastilyAccepted : Disposition::kAcknowledged, delivered);
+    parts_.metrics.EventsEnded(hasty ? Disposition::kHastilyAccepted : Disposition::kAcknowledged,
+                               delivered);
   }
   if (refused > 0) parts_.metrics.EventsEnded(Disposition::kRefused, refused);
   if (job.failed.size() > refused) {
@@ -74,20 +80,23 @@ void EventPipeline::Impl::Finish(IngestJob& job) {
   const std::unique_ptr<IngestJob> owned(&job);
   if (job.timed_out) return;
   Unlink(job);
+  EndStage(job, core::Stage::kDeliver);
   CollectDeliveries(job);
   Answer(job);
   if (!job.own_events) return;
   --own_jobs_;
   for (const auto& failed : job.failed) {
-    core::Log(core::LogLevel::kError, "error_event_failed", "An error event could not be produced.",
-              {{"reason", core::ToString(failed.failure.code)}, {"detail", failed.failure.message}});
+    core::Log(
+        core::LogLevel::kError, "error_event_failed", "An error event could not be produced.",
+        {{"reason", core::ToString(failed.failure.code)}, {"detail", failed.failure.message}});
   }
 }
 
 void EventPipeline::Impl::Answer(IngestJob& job) {
   if (!job.failed.empty() && !job.own_events && core::LogEnabled(core::LogLevel::kWarn)) {
     const EventFailure& first = job.failed.front().failure;
-    core::Log(core::LogLevel::kWarn, core::ToString(first.code), "Events of a request were not accepted.",
+    core::Log(core::LogLevel::kWarn, core::ToString(first.code),
+              "Events of a request were not accepted.",
               {{"events", static_cast<std::int64_t>(job.events)},
                {"failed", static_cast<std::int64_t>(job.failed.size())},
                {"request_id", job.request_id},
@@ -109,7 +118,8 @@ void EventPipeline::Impl::Reply(IngestJob& job, IngestReply&& reply) {
   sink->OnReply(std::move(reply));
 }
 
-// Only requests that somebody waits for have a deadline; it runs from the first time that they wait.
+// Only requests that somebody waits for have a deadline; it runs from the first time that they
+// wait.
 void EventPipeline::Impl::Link(IngestJob& job) {
   if (!job.sink) return;
   if (job.deadline == std::chrono::steady_clock::time_point{}) {
@@ -146,8 +156,9 @@ void EventPipeline::Impl::TimeOut(IngestJob& job) {
   }
   parts_.metrics.EventsEnded(Disposition::kFailed, job.events);
   parts_.metrics.CountFailure({}, {}, false, ErrorCode::kSchemaUnavailable);
-  Reply(job, ReplyToFailedRequest({ErrorCode::kSchemaUnavailable,
-                                   "A schema could not be loaded within limits.delivery_timeout."}));
+  Reply(job,
+        ReplyToFailedRequest({ErrorCode::kSchemaUnavailable,
+                              "A schema could not be loaded within limits.delivery_timeout."}));
 }
 
 std::string_view EventPipeline::Impl::ErrorSchemaUri() const {
@@ -161,7 +172,8 @@ void EventPipeline::Impl::SendErrorEvents() {
 // Through the same pipeline, on trust: nobody waits for it.
 void EventPipeline::Impl::SendErrorEvent(ErrorEvent&& event) {
   if (own_jobs_ >= kMaxOwnJobs) {
-    core::Log(core::LogLevel::kWarn, "error_event_dropped", "Too many error events wait to be produced.");
+    core::Log(core::LogLevel::kWarn, "error_event_dropped",
+              "Too many error events wait to be produced.");
     return;
   }
   std::string text = event.Text(ErrorSchemaUri());

@@ -55,6 +55,7 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   void SendErrorEvent(ErrorEvent&& event);
   std::string_view ErrorSchemaUri() const;
 
+  void EndStage(IngestJob& job, core::Stage stage);
   void Link(IngestJob& job);
   void Unlink(IngestJob& job);
   void RefreshNow();

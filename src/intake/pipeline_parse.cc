@@ -13,12 +13,17 @@ constexpr std::size_t kLargeBody = 1u << 20;  // tables of larger ones are given
 
 std::string_view NameOf(Kind kind) {
   switch (kind) {
-    case Kind::kNull: return "null";
+    case Kind::kNull:
+      return "null";
     case Kind::kFalse:
-    case Kind::kTrue: return "a boolean";
-    case Kind::kNumber: return "a number";
-    case Kind::kString: return "a string";
-    default: return "something else";
+    case Kind::kTrue:
+      return "a boolean";
+    case Kind::kNumber:
+      return "a number";
+    case Kind::kString:
+      return "a string";
+    default:
+      return "something else";
   }
 }
 
@@ -50,8 +55,9 @@ bool EventPipeline::Impl::Parse(std::string_view body, BodyKind kind, IngestJob&
   if (reader_.replaced() > 0) parts_.metrics.CountReplacedUtf8(reader_.replaced());
   const Node& root = document_.nodes[0];
   if (!root.is_container()) {
-    const std::string message = "Body is not an event or an array of events but " + std::string(NameOf(root.kind())) +
-                                " at byte " + std::to_string(root.begin);
+    const std::string message = "Body is not an event or an array of events but " +
+                                std::string(NameOf(root.kind())) + " at byte " +
+                                std::to_string(root.begin);
     Reply(job, ReplyToFailedRequest({ErrorCode::kMalformedBody, message}));
     return false;
   }
@@ -62,7 +68,8 @@ bool EventPipeline::Impl::Parse(std::string_view body, BodyKind kind, IngestJob&
   return true;
 }
 
-// Each line is checked alone, then all are read as one array: lines that only together make sense are refused.
+// Each line is checked alone, then all are read as one array: lines that only together make sense
+// are refused.
 core::Result<std::string_view> EventPipeline::Impl::JoinLines(std::string_view body) {
   joined_lines_ = "[";
   std::size_t number = 0;
@@ -77,7 +84,8 @@ core::Result<std::string_view> EventPipeline::Impl::JoinLines(std::string_view b
     line_text.resize(line.size() + validate::kReadPadding);
     validate::ReadOptions options;
     options.max_depth = parts_.config.limits.max_depth - 1;  // the array around them is one level
-    const auto read = reader_.Read(std::string_view(line_text).substr(0, line.size()), options, document_);
+    const auto read =
+        reader_.Read(std::string_view(line_text).substr(0, line.size()), options, document_);
     if (!read.has_value()) {
       core::Error error = read.error();
       error.message += " of line " + std::to_string(number);
@@ -92,8 +100,8 @@ core::Result<std::string_view> EventPipeline::Impl::JoinLines(std::string_view b
   return std::string_view(joined_lines_).substr(0, size);
 }
 
-// After a body was processed: what its tables took is free again, and large ones are not kept for the small bodies that
-// most are.
+// After a body was processed: what its tables took is free again, and large ones are not kept for
+// the small bodies that most are.
 void EventPipeline::Impl::ReleaseLargeTables(std::size_t body_bytes, IngestJob& job) {
   if (table_bytes_ > 0) job.permit.Refund(table_bytes_);
   table_bytes_ = 0;

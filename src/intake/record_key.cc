@@ -24,14 +24,25 @@ void AppendNumber(const Document& document, const Node& node, std::string& out) 
 // Depth is bounded by the reader's limit on nesting.
 void AppendStringified(const Document& document, const Node* node, std::string& out) {
   switch (node->kind()) {
-    case Kind::kNull: out += "null"; return;
-    case Kind::kFalse: out += "false"; return;
-    case Kind::kTrue: out += "true"; return;
-    case Kind::kNumber: AppendNumber(document, *node, out); return;
+    case Kind::kNull:
+      out += "null";
+      return;
+    case Kind::kFalse:
+      out += "false";
+      return;
+    case Kind::kTrue:
+      out += "true";
+      return;
+    case Kind::kNumber:
+      AppendNumber(document, *node, out);
+      return;
     case Kind::kString:
-    case Kind::kKey: core::AppendJsonString(out, document.String(*node)); return;
+    case Kind::kKey:
+      core::AppendJsonString(out, document.String(*node));
+      return;
     case Kind::kArray:
-    case Kind::kObject: break;
+    case Kind::kObject:
+      break;
   }
   const bool object = node->kind() == Kind::kObject;
   out += object ? '{' : '[';
@@ -67,7 +78,8 @@ RecordKey::RecordKey(const core::StringPairs& message_key_fields) {
   for (const auto& [key_path, event_path] : message_key_fields) {
     const std::vector<std::string> steps = Split(key_path);
     std::size_t common = 0;
-    while (common < open.size() && common + 1 < steps.size() && open[common] == steps[common]) ++common;
+    while (common < open.size() && common + 1 < steps.size() && open[common] == steps[common])
+      ++common;
     before.append(open.size() - common, '}');
     if (!fields_.empty()) before += ',';
     open.resize(common);
@@ -85,12 +97,14 @@ RecordKey::RecordKey(const core::StringPairs& message_key_fields) {
   after_.assign(open.size() + 1, '}');
 }
 
-core::Result<void> RecordKey::AppendTo(const Document& document, const Node* event, std::string& out) const {
+core::Result<void> RecordKey::AppendTo(const Document& document, const Node* event,
+                                       std::string& out) const {
   for (const Field& field : fields_) {
     const Node* value = field.path.Find(document, event);
     if (value == nullptr) {
-      return core::Error{core::ErrorCode::kMessageKeyMissing,
-                         "Failed extracting " + field.key_path + " from event, field is not defined."};
+      return core::Error{
+          core::ErrorCode::kMessageKeyMissing,
+          "Failed extracting " + field.key_path + " from event, field is not defined."};
     }
     out += field.before;
     AppendStringified(document, value, out);

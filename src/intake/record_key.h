@@ -20,13 +20,15 @@ class RecordKey {
 
   bool empty() const { return fields_.empty(); }
 
-  // Appends the key: a compact JSON object with the values in the configured order, written as JSON.stringify writes
-  // them, so that a record lands in the partition where the original put it. Fails with kMessageKeyMissing.
-  core::Result<void> AppendTo(const validate::Document& document, const validate::Node* event, std::string& out) const;
+  // Appends the key: a compact JSON object with the values in the configured order, written as
+  // JSON.stringify writes them, so that a record lands in the partition where the original put it.
+  // Fails with kMessageKeyMissing.
+  core::Result<void> AppendTo(const validate::Document& document, const validate::Node* event,
+                              std::string& out) const;
 
  private:
   struct Field {
-    std::string before;       // what stands in the key before the value, brackets and names
+    std::string before;  // what stands in the key before the value, brackets and names
     validate::FieldPath path;
     std::string key_path;
   };

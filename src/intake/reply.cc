@@ -5,7 +5,8 @@
 namespace sluice::intake {
 namespace {
 
-// Long enough for a broker to come back from a short break, short enough that a proxy's own retry is still useful.
+// Long enough for a broker to come back from a short break, short enough that a proxy's own retry
+// is still useful.
 constexpr int kRetryAfterSeconds = 2;
 
 void AppendContext(const EventFailure& failure, std::string& out) {
@@ -25,7 +26,8 @@ void AppendContext(const EventFailure& failure, std::string& out) {
 }
 
 void AppendFailure(const EventFailure& failure, std::string& out) {
-  out += failure.invalid ? "{\"status\":\"invalid\",\"event\":" : "{\"status\":\"error\",\"event\":";
+  out +=
+      failure.invalid ? "{\"status\":\"invalid\",\"event\":" : "{\"status\":\"error\",\"event\":";
   out += failure.event_json;
   out += ',';
   AppendContext(failure, out);
@@ -46,14 +48,18 @@ void AppendList(std::span<const EventFailure* const> failures, Kind kind, std::s
   out += ']';
 }
 
-// Of a request in which no event was accepted and some failed with an error: what may pass comes first, since then a
-// retry can still help; a defect of ours only shows if nothing else is the matter.
+// Of a request in which no event was accepted and some failed with an error: what may pass comes
+// first, since then a retry can still help; a defect of ours only shows if nothing else is the
+// matter.
 int StatusOfErrors(std::span<const EventFailure* const> failures) {
   int status = 0;
   for (const EventFailure* failure : failures) {
     switch (core::RemedyOf(failure->code)) {
-      case core::Remedy::kRetryLater: return 503;
-      case core::Remedy::kFixServer: status = 500; break;
+      case core::Remedy::kRetryLater:
+        return 503;
+      case core::Remedy::kFixServer:
+        status = 500;
+        break;
       case core::Remedy::kFixRequest:
         if (status == 0) status = 400;
         break;
@@ -66,9 +72,12 @@ int StatusOfFailedRequest(core::ErrorCode code) {
   if (code == core::ErrorCode::kBodyTooLarge) return 413;
   if (code == core::ErrorCode::kUnsupportedMediaType) return 415;
   switch (core::RemedyOf(code)) {
-    case core::Remedy::kFixRequest: return 400;
-    case core::Remedy::kRetryLater: return 503;
-    case core::Remedy::kFixServer: return 500;
+    case core::Remedy::kFixRequest:
+      return 400;
+    case core::Remedy::kRetryLater:
+      return 503;
+    case core::Remedy::kFixServer:
+      return 500;
   }
   return 500;
 }
@@ -85,7 +94,8 @@ std::string AsReason(std::string_view message) {
 }  // namespace
 
 core::Disposition DispositionOf(core::ErrorCode code) {
-  return core::RemedyOf(code) == core::Remedy::kFixRequest ? core::Disposition::kRefused : core::Disposition::kFailed;
+  return core::RemedyOf(code) == core::Remedy::kFixRequest ? core::Disposition::kRefused
+                                                           : core::Disposition::kFailed;
 }
 
 IngestReply ReplyToEvents(std::uint32_t events, std::span<const EventFailure* const> failures,
@@ -110,15 +120,17 @@ IngestReply ReplyToEvents(std::uint32_t events, std::span<const EventFailure* co
     reply.body += '}';
     return reply;
   }
-  const std::string counts = "(" + std::to_string(invalid) + " invalid and " + std::to_string(errored) + " errored).";
+  const std::string counts =
+      "(" + std::to_string(invalid) + " invalid and " + std::to_string(errored) + " errored).";
   if (failed < events) {
     reply.status = 207;
     reply.durability = durability;
-    reply.reason = std::to_string(events - failed) + of_all + "were accepted, but " + std::to_string(failed) +
-                   " failed " + counts;
+    reply.reason = std::to_string(events - failed) + of_all + "were accepted, but " +
+                   std::to_string(failed) + " failed " + counts;
   } else {
     reply.status = StatusOfErrors(failures);
-    reply.reason = std::to_string(failed) + of_all + "had failures and were not accepted. " + counts;
+    reply.reason =
+        std::to_string(failed) + of_all + "had failures and were not accepted. " + counts;
     if (reply.status == 503) reply.retry_after_seconds = kRetryAfterSeconds;
   }
   reply.body = "{\"invalid\":";

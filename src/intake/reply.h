@@ -19,11 +19,13 @@ struct EventFailure {
   std::string message;      // errorsText of an invalid one, else the message
 };
 
-// How an event that failed with `code` is counted: refused if its sender must change something, else failed.
+// How an event that failed with `code` is counted: refused if its sender must change something,
+// else failed.
 core::Disposition DispositionOf(core::ErrorCode code);
 
-// The answer to `events` events of which `failures` failed (in the order of the events; 201, 400, 207, 503 or 500; reason phrases and bodies as the
-// original's). `durability` is what the accepted ones rest on.
+// The answer to `events` events of which `failures` failed (in the order of the events; 201, 400,
+// 207, 503 or 500; reason phrases and bodies as the original's). `durability` is what the accepted
+// ones rest on.
 IngestReply ReplyToEvents(std::uint32_t events, std::span<const EventFailure* const> failures,
                           produce::Durability durability);
 

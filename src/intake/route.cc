@@ -47,11 +47,13 @@ Route* RouteCache::Make(std::string_view schema_uri, std::string_view stream) {
   if (snapshot_) {
     route->settings = snapshot_->Find(stream);
     const streams::EventIdentity identity{{}, schema_uri, stream};
-    route->allowed = streams::CheckConfigured(identity, route->settings).has_value() &&
-                     streams::CheckSchemaTitle(identity, *route->settings, route->schema->title()).has_value();
+    route->allowed =
+        streams::CheckConfigured(identity, route->settings).has_value() &&
+        streams::CheckSchemaTitle(identity, *route->settings, route->schema->title()).has_value();
   }
-  route->dt_is_now = config_.enrichment.meta_dt == core::WhenToSet::kAlways &&
-                     route->schema->Declares(config_.streams.dt_field) != validate::CompiledSchema::Declared::kNo;
+  route->dt_is_now =
+      config_.enrichment.meta_dt == core::WhenToSet::kAlways &&
+      route->schema->Declares(config_.streams.dt_field) != validate::CompiledSchema::Declared::kNo;
   route->enrichment = EnrichmentPlan(config_, *route->schema, route->settings);
   if (route->settings != nullptr) route->key = RecordKey(route->settings->message_key_fields);
   const bool known = !snapshot_ || route->settings != nullptr;

@@ -21,25 +21,26 @@ struct Route {
   std::string schema_uri;
   std::string stream;
   registry::SchemaPtr schema;
-  std::shared_ptr<const streams::StreamSnapshot> snapshot;  // keeps `settings` alive; null if not configured
+  std::shared_ptr<const streams::StreamSnapshot>
+      snapshot;  // keeps `settings` alive; null if not configured
   const streams::StreamSettings* settings = nullptr;
-  bool allowed = true;             // by the stream check
-  bool dt_is_now = false;          // the record's time is the receive time
+  bool allowed = true;     // by the stream check
+  bool dt_is_now = false;  // the record's time is the receive time
   EnrichmentPlan enrichment;
   RecordKey key;
-  produce::Topic* topic = nullptr;            // opened with the first valid event
+  produce::Topic* topic = nullptr;  // opened with the first valid event
   core::RouteCounters* counters = nullptr;
 };
 
-// The routes of one I/O thread. A change of the stream configuration empties it; so does reaching the bound, since
-// without stream configuration the names come from clients. Not thread-safe.
+// The routes of one I/O thread. A change of the stream configuration empties it; so does reaching
+// the bound, since without stream configuration the names come from clients. Not thread-safe.
 class RouteCache {
  public:
   RouteCache(const core::Config& config, const registry::SchemaRegistry& schemas,
              const streams::StreamRegistry& streams, core::Metrics& metrics);
 
-  // Drops what an older stream configuration has left. Call once before the events of a request are looked up;
-  // pointers that Find returned before are void.
+  // Drops what an older stream configuration has left. Call once before the events of a request are
+  // looked up; pointers that Find returned before are void.
   void Refresh();
 
   // The route, or null if the schema is not in the registry's cache. Valid until the next Refresh.

@@ -35,10 +35,11 @@ class StoredHeaders final : public HeaderSource {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-// A request that waits for schemas: a copy of all that its events need to be processed from the start once they are
-// there. Owned by whoever waits; used on the I/O thread only.
+// A request that waits for schemas: a copy of all that its events need to be processed from the
+// start once they are there. Owned by whoever waits; used on the I/O thread only.
 struct StoredRequest {
-  StoredRequest(const RequestFacts& from, std::string_view text, const std::vector<std::string>& header_names)
+  StoredRequest(const RequestFacts& from, std::string_view text,
+                const std::vector<std::string>& header_names)
       : body(text),
         peer_address(from.peer_address),
         request_id(from.request_id),
@@ -58,7 +59,9 @@ struct StoredRequest {
   StoredRequest(const StoredRequest&) = delete;
   StoredRequest& operator=(const StoredRequest&) = delete;
 
-  std::string_view text() const { return std::string_view(body).substr(0, body.size() - validate::kReadPadding); }
+  std::string_view text() const {
+    return std::string_view(body).substr(0, body.size() - validate::kReadPadding);
+  }
 
   std::string body;  // JSON, with the padding
   std::string peer_address;
