@@ -10,9 +10,11 @@ namespace sluice::validate {
 
 enum class MatchResult : std::uint8_t { kMatch, kNoMatch, kExhausted };
 
-// An ECMAScript regular expression as JSON Schema's `pattern` and `patternProperties` use it: unanchored, without the
-// unicode flag as ajv 6 uses it. Immutable; any thread. Simple ones (anchored classes with counts) run in a matcher of
-// our own, most others in RE2, look-around and back-references in PCRE2 with match limits, so no pattern can hang.
+// An ECMAScript regular expression as JSON Schema's `pattern` and `patternProperties` use it:
+// unanchored, without the unicode flag as ajv 6 uses it, except that a character beyond the basic
+// plane is one character. Immutable; any thread. Simple ones (anchored classes with counts) run in
+// a matcher of our own, most others in RE2, look-around and back-references in a backtracker with a
+// bound on its steps, so no pattern can hang.
 class Pattern {
  public:
   // Fails with kSchemaUnusable and what is wrong with the expression.
