@@ -9,8 +9,9 @@
 
 #include "core/log.h"
 
-// What can be configured, one struct per module, with the defaults of the flat shape. The table that reads, bounds and
-// documents the keys is daemon/config_table.cc: a member here has one row there.
+// What can be configured, one struct per module, with the defaults of the flat shape. The table
+// that reads, bounds and documents the keys is daemon/config_table.cc: a member here has one row
+// there.
 namespace sluice::core {
 
 using StringPairs = std::vector<std::pair<std::string, std::string>>;
@@ -20,27 +21,28 @@ struct HttpOptions {
   std::uint16_t port = 8888;
   std::string admin_interface = "127.0.0.1";
   std::uint16_t admin_port = 9102;
-  int io_threads = 0;  // 0: one per core
+  int io_threads = 0;                                     // 0: one per core
   std::vector<std::string> event_paths = {"/v1/events"};  // further ones are aliases
   std::optional<std::string> cors = "*";                  // nullopt: no CORS headers
   std::optional<std::string> csp =
       "default-src 'self'; object-src 'none'; media-src 'none'; img-src 'none'; style-src 'none'; "
       "base-uri 'self'; frame-ancestors 'self'";
-  int compression_level = 3;                     // of answers; 0: never compressed
-  std::uint64_t max_body_bytes = 10u << 20;      // before and after decompression
-  std::string home_page;                         // /_info/home; empty: 404
-  std::vector<std::string> trusted_proxies;      // CIDRs whose x-client-ip and x-forwarded-for are believed
+  int compression_level = 3;                 // of answers; 0: never compressed
+  std::uint64_t max_body_bytes = 10u << 20;  // before and after decompression
+  std::string home_page;                     // /_info/home; empty: 404
+  std::vector<std::string>
+      trusted_proxies;  // CIDRs whose x-client-ip and x-forwarded-for are believed
   std::optional<std::string> schema_uri_query_param;
   std::optional<std::string> stream_query_param;
 };
 
 struct LimitOptions {
-  int max_connections = 10000;                    // of all I/O threads together
+  int max_connections = 10000;  // of all I/O threads together
   int max_in_flight_requests = 4096;
-  std::uint64_t memory_bytes = 256u << 20;        // bodies, parse tables and records in flight
+  std::uint64_t memory_bytes = 256u << 20;  // bodies, parse tables and records in flight
   std::uint32_t max_header_bytes = 16384;
-  int max_depth = 1000;                           // nesting of a body
-  std::uint64_t drain_bytes = 1u << 20;           // read and thrown away after a 413, at most
+  int max_depth = 1000;                  // nesting of a body
+  std::uint64_t drain_bytes = 1u << 20;  // read and thrown away after a 413, at most
   std::chrono::milliseconds header_timeout{10000};
   std::chrono::milliseconds body_timeout{30000};
   std::chrono::milliseconds idle_timeout{620000};
@@ -53,12 +55,12 @@ struct SchemaOptions {
   std::vector<std::string> uri_fields = {"$schema"};  // first one present wins
   std::string file_extension;
   std::vector<std::string> precache_uris;
-  bool precache_all = true;                           // of local base URIs, at start
+  bool precache_all = true;  // of local base URIs, at start
   bool allow_absolute_uris = false;
-  bool full_formats = false;                          // false: ajv's fast mode
+  bool full_formats = false;  // false: ajv's fast mode
   std::chrono::milliseconds fetch_timeout{10000};
-  std::chrono::milliseconds negative_ttl{30000};      // jittered by a quarter
-  int max_unknown_per_minute = 600;                   // loads of URIs never seen before
+  std::chrono::milliseconds negative_ttl{30000};  // jittered by a quarter
+  int max_unknown_per_minute = 600;               // loads of URIs never seen before
 };
 
 struct StreamOptions {
@@ -66,7 +68,7 @@ struct StreamOptions {
   std::string dt_field = "meta.dt";
   std::string id_field = "meta.id";
   std::string topic_prefix;
-  std::string config_uri;                    // a file path or file:// URI; empty: any stream is allowed
+  std::string config_uri;  // a file path or file:// URI; empty: any stream is allowed
   std::string config_object_path;
   int config_ttl_seconds = 0;
   int config_retries = 1;
@@ -78,16 +80,16 @@ enum class WhenToSet : std::uint8_t { kAlways, kMissing, kNever };
 struct EnrichmentOptions {
   WhenToSet meta_dt = WhenToSet::kAlways;
   WhenToSet meta_id = WhenToSet::kMissing;
-  bool client_ip = true;                                             // http.client_ip, where declared
+  bool client_ip = true;  // http.client_ip, where declared
   StringPairs request_headers = {{"meta.request_id", "x-request-id"}};  // field path, header name
-  std::string error_stream;                                          // empty: no error events
+  std::string error_stream;                                             // empty: no error events
 };
 
 enum class OutputKind : std::uint8_t { kKafka, kFiles, kDiscard };
 enum class FsyncPolicy : std::uint8_t { kNever, kBatch };
 
 struct KafkaOptions {
-  StringPairs conf;             // to both producers, as librdkafka takes them
+  StringPairs conf;  // to both producers, as librdkafka takes them
   StringPairs topic_conf;
   StringPairs guaranteed_conf;  // over conf
   StringPairs guaranteed_topic_conf;

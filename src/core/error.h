@@ -60,8 +60,10 @@ struct Error {
 template <class T>
 using Result = boost::system::result<T, Error>;
 
-// What result::value() calls on an error, found by its argument; the data path asks has_value() first.
-[[noreturn]] inline void throw_exception_from_error(const Error& error, const boost::source_location& where) {
+// What result::value() calls on an error, found by its argument; the data path asks has_value()
+// first.
+[[noreturn]] inline void throw_exception_from_error(const Error& error,
+                                                    const boost::source_location& where) {
   boost::throw_with_location(std::runtime_error(error.message), where);
 }
 

@@ -80,18 +80,19 @@ std::optional<std::int64_t> ParseIsoTimeMs(std::string_view text) {
   using namespace std::chrono;
   int y, mo, d, h, mi, s;
   int ms = 0;
-  if (!TakeDigits(text, 4, y) || !TakeChar(text, '-') || !TakeDigits(text, 2, mo) || !TakeChar(text, '-') ||
-      !TakeDigits(text, 2, d)) {
+  if (!TakeDigits(text, 4, y) || !TakeChar(text, '-') || !TakeDigits(text, 2, mo) ||
+      !TakeChar(text, '-') || !TakeDigits(text, 2, d)) {
     return std::nullopt;
   }
   if (!TakeChar(text, 'T') && !TakeChar(text, 't') && !TakeChar(text, ' ')) return std::nullopt;
-  if (!TakeDigits(text, 2, h) || !TakeChar(text, ':') || !TakeDigits(text, 2, mi) || !TakeChar(text, ':') ||
-      !TakeDigits(text, 2, s)) {
+  if (!TakeDigits(text, 2, h) || !TakeChar(text, ':') || !TakeDigits(text, 2, mi) ||
+      !TakeChar(text, ':') || !TakeDigits(text, 2, s)) {
     return std::nullopt;
   }
   if (TakeChar(text, '.')) ms = TakeFraction(text);
   const auto zone = TakeZoneMinutes(text);
-  const year_month_day date{year{y}, month{static_cast<unsigned>(mo)}, day{static_cast<unsigned>(d)}};
+  const year_month_day date{year{y}, month{static_cast<unsigned>(mo)},
+                            day{static_cast<unsigned>(d)}};
   if (!zone || !date.ok() || h > 24 || mi > 59 || s > 60) return std::nullopt;
   const auto at = sys_days{date} + hours{h} + minutes{mi - *zone} + seconds{s} + milliseconds{ms};
   return duration_cast<milliseconds>(at.time_since_epoch()).count();

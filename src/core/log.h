@@ -10,12 +10,14 @@ namespace sluice::core {
 enum class LogLevel : std::uint8_t { kTrace, kDebug, kInfo, kWarn, kError, kFatal };
 enum class LogFormat : std::uint8_t { kJson, kJournald };
 
-// One extra member of a log line. Values are written as JSON strings, or as they are when `raw_json`.
+// One extra member of a log line. Values are written as JSON strings, or as they are when
+// `raw_json`.
 struct LogField {
   LogField(std::string_view n, std::string_view v) : name(n), value(v) {}
   LogField(std::string_view n, const char* v) : name(n), value(v) {}
   LogField(std::string_view n, const std::string& v) : name(n), value(v) {}
-  LogField(std::string_view n, std::int64_t v) : name(n), value(std::to_string(v)), raw_json(true) {}
+  LogField(std::string_view n, std::int64_t v)
+      : name(n), value(std::to_string(v)), raw_json(true) {}
   std::string_view name;
   std::string value;
   bool raw_json = false;
@@ -28,16 +30,18 @@ struct LogOptions {
   int per_kind_per_second = 10;  // lines of one kind above this are counted, not written
 };
 
-// Sets what the whole process logs and how, to stderr. Call before threads start; may be called again (level).
+// Sets what the whole process logs and how, to stderr. Call before threads start; may be called
+// again (level).
 void ConfigureLog(const LogOptions& options);
 
 // True if a line of this level would be written: ask before building expensive fields.
 bool LogEnabled(LogLevel level);
 
-// Writes one line (a JSON object, or "<priority>{…}" for journald), at most `per_kind_per_second` a second for each
-// `kind`; what was held back is told by the next line of the kind in `suppressed`. `kind` is a short constant word
-// ("schema_load_failed"). Never put a request's body or personal data into a field. Any thread, does not throw; one
-// write(2) per line.
+// Writes one line (a JSON object, or "<priority>{…}" for journald), at most `per_kind_per_second` a
+// second for each `kind`; what was held back is told by the next line of the kind in `suppressed`.
+// `kind` is a short constant word
+// ("schema_load_failed"). Never put a request's body or personal data into a field. Any thread,
+// does not throw; one write(2) per line.
 void Log(LogLevel level, std::string_view kind, std::string_view message,
          std::initializer_list<LogField> fields = {});
 

@@ -186,7 +186,8 @@ void LoadTask::FailDocument() {
       return Fail(core::ErrorCode::kSchemaUnavailable, why);
     case FindStatus::kNotFound:
       // The original's words, nothing behind them: the code says the rest.
-      if (is_main) return Finish(core::Error{core::ErrorCode::kSchemaNotFound, LoadFailure(shown_uri_, {})});
+      if (is_main)
+        return Finish(core::Error{core::ErrorCode::kSchemaNotFound, LoadFailure(shown_uri_, {})});
       break;
     case FindStatus::kFound:
     case FindStatus::kUnusable:

@@ -12,19 +12,21 @@ namespace sluice::validate {
 
 struct Program;  // the flat instructions, in program.h
 
-// A schema ready to run: immutable, shared between threads. Also answers what the gate asks about it.
+// A schema ready to run: immutable, shared between threads. Also answers what the gate asks about
+// it.
 class CompiledSchema {
  public:
   CompiledSchema();
   ~CompiledSchema();
 
-  const std::string& uri() const { return uri_; }          // the URI under which it was asked for
-  const std::string& id() const { return id_; }            // its $id, or empty
+  const std::string& uri() const { return uri_; }  // the URI under which it was asked for
+  const std::string& id() const { return id_; }    // its $id, or empty
   const std::optional<std::string>& title() const { return title_; }
 
   enum class Declared : std::uint8_t { kNo, kYes, kObject };
-  // Whether `properties` of the root declare this dotted path ("meta.dt"), following nested `properties`; kObject if
-  // the declaration has `type: object`. For enrichment. `$ref`s are followed within the schema.
+  // Whether `properties` of the root declare this dotted path ("meta.dt"), following nested
+  // `properties`; kObject if the declaration has `type: object`. For enrichment. `$ref`s are
+  // followed within the schema.
   Declared Declares(std::string_view dotted_path) const;
 
   const Program& program() const { return *program_; }

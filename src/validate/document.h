@@ -113,7 +113,9 @@ class Document {
   static std::uint32_t Count(const Node* n);
 
   // The value of the member `key` of an object, or null; the last one of duplicates. Linear.
-  const Node* Find(const Node* object, std::string_view key) const { return Find(object, key, HashKey(key)); }
+  const Node* Find(const Node* object, std::string_view key) const {
+    return Find(object, key, HashKey(key));
+  }
   const Node* Find(const Node* object, std::string_view key, std::uint32_t hash) const;
 
   // Appends `text` to `decoded` and returns where, for Node::inside of an escaped string.

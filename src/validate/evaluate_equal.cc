@@ -23,8 +23,7 @@ std::uint64_t ProcessSeed() {
 __extension__ using Wide = unsigned __int128;
 
 std::uint64_t Mix(std::uint64_t a, std::uint64_t b) {
-  const Wide product =
-      static_cast<Wide>(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xbf58476d1ce4e5b9ull);
+  const Wide product = static_cast<Wide>(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xbf58476d1ce4e5b9ull);
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 

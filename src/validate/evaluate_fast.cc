@@ -211,7 +211,8 @@ bool FastPass::CheckMembers(const ObjectRules& rules, const Node* object) {
       defaults += property->has_default;
     }
     if (property != nullptr && property->declared) {
-      if (!Check(property->schema, value)) return false;
+      const bool accepted = (schemas_[property->schema].accepts & TypeBit(value->kind())) != 0;
+      if (!accepted && !Check(property->schema, value)) return false;
     } else if (rules.additional != Additional::kAllowed && !CheckAdditional(rules, key)) {
       return false;
     }

@@ -64,7 +64,7 @@ class NodeBuilder {
   const std::uint32_t* next_ = nullptr;  // the structural to read next
   const std::uint32_t* end_ = nullptr;
   std::size_t next_backslash_ = 0;  // position of the first backslash not before the current string
-  std::uint32_t gaps_ = 0;               // not 0: some token does not begin where the one before it ended
+  std::uint32_t gaps_ = 0;  // not 0: some token does not begin where the one before it ended
   int max_depth_ = 0;
   int depth_ = 0;
   Document* document_ = nullptr;

@@ -22,7 +22,8 @@ class Pattern {
 
   virtual ~Pattern() = default;
 
-  // Whether the expression matches anywhere in `text` (decoded, UTF-8 or WTF-8). kExhausted: the bound was hit.
+  // Whether the expression matches anywhere in `text` (decoded, UTF-8 or WTF-8). kExhausted: the
+  // bound was hit.
   virtual MatchResult Search(std::string_view text) const = 0;
 
   const std::string& source() const { return source_; }

@@ -49,12 +49,13 @@ struct SchemaNode {
   TypeMask types = kAllTypes;
   std::uint8_t flags = 0;
   std::uint8_t format = kNoFormat;
+  TypeMask accepts = 0;          // types that need no look at the value
   std::uint32_t min_length = 0;  // code points
   std::uint32_t max_length = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t pattern = kNowhere;
   double minimum = -std::numeric_limits<double>::infinity();  // inclusive; exclusive ones are moved
   double maximum = std::numeric_limits<double>::infinity();   // to the next double
-  double multiple_of = 0;  // if kMultipleOf
+  double multiple_of = 0;                                     // if kMultipleOf
   std::uint32_t object = kNowhere;
   std::uint32_t array = kNowhere;
   std::uint32_t rest = kNowhere;

@@ -72,6 +72,17 @@ TypeMask Unite(TypeMask a, TypeMask b) {
   return any_number ? static_cast<TypeMask>(both & ~kIntegralOnly) : both;
 }
 
+// The types whose values are valid whatever they are.
+TypeMask AcceptedTypes(const SchemaNode& schema) {
+  if (schema.rest != kNowhere) return 0;
+  TypeMask rules = 0;
+  if ((schema.flags & SchemaNode::kNumberRules) != 0) rules |= TypeBit(Kind::kNumber);
+  if ((schema.flags & SchemaNode::kStringRules) != 0) rules |= TypeBit(Kind::kString);
+  if (schema.array != kNowhere) rules |= TypeBit(Kind::kArray);
+  if (schema.object != kNowhere) rules |= TypeBit(Kind::kObject);
+  return static_cast<TypeMask>(schema.types & ~rules);
+}
+
 // ajv inlines a schema without any $ref in it; errors are then told below the reference's text.
 bool HasNoReference(const boost::json::value& value) {
   if (const auto* array = value.if_array()) {
@@ -111,6 +122,7 @@ std::unique_ptr<const Program> SchemaBuilder::Build() {
   }
   if (Failed() || !index_.needed().empty()) return nullptr;
   program_->has_loops = HasLoops(*program_);
+  for (SchemaNode& schema : program_->schemas) schema.accepts = AcceptedTypes(schema);
   if (!values_.Finish(*program_)) {
     problem_ = "a value of enum or const cannot be represented";
     return nullptr;

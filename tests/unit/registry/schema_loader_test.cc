@@ -44,8 +44,7 @@ TEST_CASE("SchemaLoader: the first base that has a readable document wins") {
   CHECK(loader.Load("/c/1.0.0").value()->title() == "whole");
   const auto missing = LoadError(loader, "/d/1.0.0");
   CHECK(missing.code == core::ErrorCode::kSchemaNotFound);
-  CHECK(missing.message ==
-        "Failed loading schema at /d/1.0.0");
+  CHECK(missing.message == "Failed loading schema at /d/1.0.0");
 }
 
 TEST_CASE("SchemaLoader: several names of one document share one compiled schema") {

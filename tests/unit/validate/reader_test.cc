@@ -134,9 +134,12 @@ TEST_CASE("Reader: asks before it fills tables") {
 }
 
 TEST_CASE("Reader: blanks between tokens are noticed, blanks in strings are not") {
-  CHECK_FALSE(Parsed(R"({"a b":[1,-2.5,"x y",true,null,{},[]],"c":{"d":"\" "}})" "\n").document.has_blanks);
-  for (const std::string text : {"{ }", "[ ]", "[1 ]", "[ 1]", "[1, 2]", "[1 ,2]", "[true ]", "[\"a\" ]", "{\"a\": 1}",
-                                 "{\"a\" :1}", "{ \"a\":1}", "{\"a\":1 }", "{\"a\":{} }", "[[] ]", "[1,\n2]"}) {
+  CHECK_FALSE(Parsed(R"({"a b":[1,-2.5,"x y",true,null,{},[]],"c":{"d":"\" "}})"
+                     "\n")
+                  .document.has_blanks);
+  for (const std::string text :
+       {"{ }", "[ ]", "[1 ]", "[ 1]", "[1, 2]", "[1 ,2]", "[true ]", "[\"a\" ]", "{\"a\": 1}",
+        "{\"a\" :1}", "{ \"a\":1}", "{\"a\":1 }", "{\"a\":{} }", "[[] ]", "[1,\n2]"}) {
     CAPTURE(text);
     Parsed p(text);
     CHECK(p.document.has_blanks);
