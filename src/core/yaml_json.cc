@@ -350,6 +350,7 @@ Result<boost::json::value> ParseYamlOrJson(std::string_view text, ErrorCode code
 
 std::vector<std::size_t> LinesOf(std::string_view text, const std::vector<std::string>& pointers) {
   std::vector<std::size_t> lines;
+  lines.reserve(pointers.size());
   LineFinder finder(pointers);
   const auto document =
       ParseYaml(WithoutByteOrderMark(text), ErrorCode::kInternal, DocumentLimits{}, &finder);
