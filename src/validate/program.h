@@ -212,6 +212,9 @@ struct Program {
   // Some schema can apply to one value again and again. Such a value is endless work for ajv even
   // where the first pass would stop early, so only the second pass decides.
   bool has_loops = false;
+  // Defaults stand behind a $ref that takes them even within alternatives: also an alternative that
+  // fails leaves them behind, so only the second pass, which does not stop early, puts them in.
+  bool has_defaults_in_alternatives = false;
 
   std::vector<SchemaNode> schemas;
   std::vector<ObjectRules> objects;

@@ -122,6 +122,10 @@ std::unique_ptr<const Program> SchemaBuilder::Build() {
   }
   if (Failed() || !index_.needed().empty()) return nullptr;
   program_->has_loops = HasLoops(*program_);
+  program_->has_defaults_in_alternatives =
+      program_->has_defaults &&
+      std::any_of(program_->references.begin(), program_->references.end(),
+                  [](const Reference& reference) { return !reference.inlined; });
   for (SchemaNode& schema : program_->schemas) schema.accepts = AcceptedTypes(schema);
   if (!values_.Finish(*program_)) {
     problem_ = "a value of enum or const cannot be represented";

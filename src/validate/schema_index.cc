@@ -227,9 +227,13 @@ std::optional<SchemaPlace> SchemaIndex::Follow(SchemaPlace place, const std::str
     const std::string reference(next->get_object().at("$ref").get_string());
     auto target = ResolveHop(place.base, reference, hops + 1);
     if (target) {
-      // ajv follows JSON pointers and whole other documents, but neither "#" nor names.
+      // ajv follows JSON pointers, and other documents that it knows by their URI alone, but
+      // neither
+      // "#" nor names.
       const bool pointer = UriRef::Parse(reference).fragment.starts_with('/');
-      const bool other = target->pointer.empty() && target->document != place.document;
+      std::string id;
+      const bool other = target->pointer.empty() && target->document != place.document &&
+                         IdOf(*target->schema, id) == nullptr;
       if (pointer || other) place = std::move(*target);
     } else if (hops + 1 > kMaxHops || problem_ == "it leads to itself") {
       return std::nullopt;

@@ -20,7 +20,8 @@ Validator::~Validator() = default;
 Verdict Validator::Validate(const CompiledSchema& schema, EditableEvent& event,
                             UseDefaults defaults) {
   const Program& program = schema.program();
-  if (program.has_loops) return ValidateSlowly(schema, event, defaults);
+  const bool puts_defaults = program.has_defaults_in_alternatives && defaults == UseDefaults::kYes;
+  if (program.has_loops || puts_defaults) return ValidateSlowly(schema, event, defaults);
   FastPass fast(program, event.document(), state_->equality);
   switch (fast.Run(event.root(), defaults)) {
     case FastPass::Outcome::kValid:

@@ -56,6 +56,19 @@ TEST_CASE("Engine: a pointer to a $ref is followed if that is a pointer too, not
               R"({"a":1})") == "'.a' should be >= 3");
 }
 
+TEST_CASE("Engine: an alternative that fails behind a reference leaves its defaults") {
+  const char* schema =
+      R"({"contains":{"$ref":"#/definitions/x"},"definitions":{"x":{"type":"boolean",)"
+      R"("properties":{"a":{"default":1},"b":{"$ref":"#/definitions/x"}}}}})";
+  CHECK(After(schema, "[{},true]") == R"([{"a":1},true])");
+}
+
+TEST_CASE("Engine: a pointer to a reference to a document with an id is not followed") {
+  CHECK(Check(R"({"$ref":"#/definitions/x","definitions":{"x":{"type":"string",)"
+              R"("properties":{},"$ref":"http://json-schema.org/draft-07/schema#"}}})",
+              "false") == "'' should be string");
+}
+
 TEST_CASE("Engine: defaults are seen in events with members that come twice") {
   CHECK(After(R"({"properties":{"b":{"default":1}}})", R"({"a":1,"a":2})") == R"({"a":2,"b":1})");
 }
