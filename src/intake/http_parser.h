@@ -1,13 +1,6 @@
 #pragma once
 
-// GCC 12 with sanitizers takes the empty boost::optional that content_length() returns for
-// uninitialised.
-#pragma GCC diagnostic push
-#ifndef __clang__
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
 #include <boost/beast/http/basic_parser.hpp>
-#pragma GCC diagnostic pop
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -46,31 +46,45 @@ struct Node {
 static_assert(sizeof(Node) == 16);
 
 // The hash that key nodes carry, 24 bits, of the decoded bytes. Stable within a process only.
+// `first` and `last` are the first and the last eight bytes, or, of a shorter key, all of them
+// behind zeros.
+inline std::uint32_t MixKey(std::uint64_t first, std::uint64_t last, std::size_t size) {
+  const std::uint64_t h = (first ^ (size * 0x9e3779b97f4a7c15ull)) * 0xbf58476d1ce4e5b9ull +
+                          (last ^ last >> 29) * 0x94d049bb133111ebull;
+  return static_cast<std::uint32_t>((h ^ h >> 23) >> 40);
+}
+
+inline std::uint64_t MiddleOfKey(const char* key, std::size_t size) {
+  std::uint64_t middle;
+  std::memcpy(&middle, key + size / 2 - 4, 8);
+  return middle * 0x9e3779b97f4a7c15ull;
+}
+
 inline std::uint32_t HashKey(std::string_view key) {
-  std::uint64_t a = 0, b = 0;
-  const std::size_t n = key.size();
-  if (n >= 8) {
-    std::memcpy(&a, key.data(), 8);
-    std::memcpy(&b, key.data() + n - 8, 8);
-    if (n > 16) {  // long keys that differ in the middle only
-      std::uint64_t c = 0;
-      std::memcpy(&c, key.data() + n / 2 - 4, 8);
-      b ^= c * 0x9e3779b97f4a7c15ull;
-    }
-  } else if (n >= 4) {
-    std::uint32_t lo, hi;
-    std::memcpy(&lo, key.data(), 4);
-    std::memcpy(&hi, key.data() + n - 4, 4);
-    a = lo;
-    b = hi;
-  } else if (n > 0) {
-    a = static_cast<unsigned char>(key[0]);
-    b = static_cast<unsigned char>(key[n / 2]) | static_cast<unsigned char>(key[n - 1]) << 8;
+  std::uint64_t first = 0;
+  if (key.size() < 8) {
+    std::memcpy(&first, key.data(), key.size());
+    return MixKey(first, first, key.size());
   }
-  std::uint64_t h = (a ^ (n * 0x9e3779b97f4a7c15ull)) * 0xbf58476d1ce4e5b9ull;
-  h ^= (h >> 29) ^ b;
-  h *= 0x94d049bb133111ebull;
-  return static_cast<std::uint32_t>(h >> 40);
+  std::uint64_t last;
+  std::memcpy(&first, key.data(), 8);
+  std::memcpy(&last, key.data() + key.size() - 8, 8);
+  if (key.size() > 16) last ^= MiddleOfKey(key.data(), key.size());
+  return MixKey(first, last, key.size());
+}
+
+// HashKey of a key behind whose begin eight bytes are readable, without a branch on its size.
+inline std::uint32_t HashPaddedKey(const char* key, std::size_t size) {
+  std::uint64_t first;
+  std::uint64_t last;
+  const std::size_t beyond = size > 8 ? size - 8 : 0;
+  const std::uint64_t mask = size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * size) - 1;
+  std::memcpy(&first, key, 8);
+  std::memcpy(&last, key + beyond, 8);
+  first &= mask;
+  last &= mask;
+  if (size > 16) last ^= MiddleOfKey(key, size);
+  return MixKey(first, last, size);
 }
 
 // A parsed text: nodes over bytes that the caller keeps alive, plus text that was added to it. One

@@ -42,36 +42,25 @@ class NodeBuilder {
     std::uint32_t count = 0;     // members or elements so far
     std::uint64_t seen[4] = {};  // a Bloom filter of the keys' hashes
   };
+  // The walk's own state: lives in Build's registers, so nothing it calls may keep a reference to
+  // it.
+  struct Walk;
 
-  bool Fail(Problem problem, std::size_t at) {
-    outcome_ = {problem, at};
-    return false;
-  }
-  bool Value();
-  bool Key();
-  bool String(std::uint32_t begin, Kind kind, std::uint32_t extra_flags);
-  bool NumberNode(std::uint32_t begin);
-  bool Literal(std::uint32_t begin, std::string_view word, Kind kind);
-  bool Open(std::uint32_t begin, Kind kind);
-  void Close(std::uint32_t end);
-  bool AfterValue();
-  void NoteKey(Frame& frame, const Node& key);
-  void SupersedeEarlier(const Frame& frame, const Node& key);
+  static bool Fail(Walk& walk, Problem problem, std::size_t at);
+  static bool Scalar(Walk& walk, std::uint32_t at);
+  static bool String(Walk& walk, std::uint32_t begin, Kind kind);
+  static bool Escaped(Walk& walk, Node& node);
+  static bool Number(Walk& walk, std::uint32_t begin);
+  static bool Literal(Walk& walk, std::uint32_t begin, std::string_view word, Kind kind);
+  bool Key(Walk& walk, Frame& frame);
+  void Run(Walk& walk);
+  void SupersedeEarlier(const Frame& frame, Node* key);
   void SupersedeInLargeObject(const Frame& frame);
-  bool EndsScalar(std::size_t at) const;
 
-  std::string_view text_;
-  const std::uint32_t* next_ = nullptr;  // the structural to read next
-  const std::uint32_t* end_ = nullptr;
-  std::size_t next_backslash_ = 0;  // position of the first backslash not before the current string
-  std::uint32_t gaps_ = 0;  // not 0: some token does not begin where the one before it ended
   int max_depth_ = 0;
-  int depth_ = 0;
   Document* document_ = nullptr;
-  Node* node_ = nullptr;  // the node to write next
   std::vector<Frame> frames_;
   std::vector<std::uint32_t> keys_;  // of a large object, for sorting
-  Outcome outcome_;
 };
 
 }  // namespace sluice::validate
