@@ -39,6 +39,7 @@ struct HttpOptions {
 struct LimitOptions {
   int max_connections = 10000;  // of all I/O threads together
   int max_in_flight_requests = 4096;
+  int max_events = 100000;                  // of one request
   std::uint64_t memory_bytes = 256u << 20;  // bodies, parse tables and records in flight
   std::uint32_t max_header_bytes = 16384;
   int max_depth = 1000;                  // nesting of a body

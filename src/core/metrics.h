@@ -86,6 +86,9 @@ class Metrics {
   void EventsEnded(Disposition how, std::uint64_t n) {
     ended_[static_cast<int>(how)].fetch_add(n, std::memory_order_release);
   }
+  // Events that were answered 202 and then failed for a reason of ours: what a stop counts as lost.
+  void HastyLost(std::uint64_t n) { hasty_lost_.fetch_add(n, std::memory_order_relaxed); }
+  std::uint64_t hasty_lost() const { return hasty_lost_.load(std::memory_order_relaxed); }
   void RecordsHanded(std::uint64_t n) { handed_.fetch_add(n, std::memory_order_relaxed); }
   void RecordsDelivered(std::uint64_t n) { delivered_.fetch_add(n, std::memory_order_release); }
   void RecordsFailed(std::uint64_t n) { records_failed_.fetch_add(n, std::memory_order_release); }
@@ -110,6 +113,7 @@ class Metrics {
   std::unique_ptr<Families> families_;
   std::atomic<std::uint64_t> received_{0};
   std::array<std::atomic<std::uint64_t>, kDispositionCount> ended_{};
+  std::atomic<std::uint64_t> hasty_lost_{0};
   std::atomic<std::uint64_t> handed_{0};
   std::atomic<std::uint64_t> delivered_{0};
   std::atomic<std::uint64_t> records_failed_{0};

@@ -40,6 +40,11 @@ bool IsNetwork(std::string_view text) {
          length <= longest;
 }
 
+bool HasControlCharacter(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
 class Checker {
  public:
   explicit Checker(ConfigReading& reading) : reading_(reading), config_(reading.config) {}
@@ -80,6 +85,17 @@ class Checker {
                      "\", not an IP address; give one of this machine, for example 127.0.0.1 " +
                      "or 0.0.0.0 for all");
       }
+    }
+    for (const auto& [key, value] : {std::pair("cors", &http.cors), std::pair("csp", &http.csp)}) {
+      if (*value && HasControlCharacter(**value)) {
+        Complain(key,
+                 "has a line break or another control character, which cannot stand in a header; "
+                 "leave it out");
+      }
+    }
+    if (HasControlCharacter(http.home_page)) {
+      Complain("home_page",
+               "has a control character, which cannot stand in a header; leave it out");
     }
     if (http.port != 0 && http.port == http.admin_port) {
       Complain("admin.port",

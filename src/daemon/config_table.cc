@@ -95,6 +95,8 @@ const auto kKeys = std::to_array<ConfigKey>({
      "Connections at one time; further ones are closed at once.", 1, 10'000'000},
     {"limits.max_in_flight_requests", kLimits<&LimitOptions::max_in_flight_requests>,
      "Requests at one time that wait for validation or delivery; further ones get 503.", 1, 10'000'000},
+    {"limits.max_events", kLimits<&LimitOptions::max_events>,
+     "Events of one request; a body with more is refused.", 1, 10'000'000},
     {"limits.memory_bytes", kLimits<&LimitOptions::memory_bytes>,
      "Budget for bodies, their parse tables and records in flight; requests above it get 503.",
      kMiB, 1024 * kGiB, Notation::kBytes},

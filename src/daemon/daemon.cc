@@ -98,6 +98,14 @@ core::Result<void> Daemon::Start() {
   if (streams_.configured()) {  // fatal if it cannot be read: without it nothing may enter
     if (auto loaded = streams_.Load(); !loaded.has_value()) return loaded;
   }
+  const std::string& error_stream = config_.enrichment.error_stream;
+  if (streams_.configured() && !error_stream.empty() &&
+      streams_.Current()->Find(error_stream) == nullptr) {
+    core::Log(core::LogLevel::kWarn, "error_stream_not_configured",
+              "The error_stream is not in the stream configuration, so no error event can be "
+              "produced: add it there.",
+              {{"error_stream", error_stream}});
+  }
   if (auto started = schemas_.Start(); !started.has_value()) return started;
   auto producer = produce::MakeProducer(config_.output, config_.user_agent, metrics_);
   if (!producer.has_value()) return producer.error();
@@ -174,13 +182,17 @@ int Daemon::Stop() {
   const auto& options = config_.shutdown;
   if (options.not_ready_delay.count() > 0) std::this_thread::sleep_for(options.not_ready_delay);
   const auto deadline = steady_clock::now() + options.deadline;
+  const std::uint64_t lost_before = metrics_.hasty_lost();
   events_->StartDrain();
   AwaitIdle(deadline - std::min(config_.output.kafka.flush_timeout, options.deadline / 2));
   schemas_.Stop();
   const produce::StopReport report = producer_->Stop(deadline - options.deadline / 10);
   events_->Stop(deadline);
   admin_->Stop();
-  const auto lost = static_cast<std::int64_t>(report.lost);
+  // Hasty events that failed while stopping, wherever; the producer's own count has error events in
+  // it too.
+  const auto lost =
+      static_cast<std::int64_t>(std::max(report.lost, metrics_.hasty_lost() - lost_before));
   core::Log(lost > 0 ? core::LogLevel::kError : core::LogLevel::kInfo, "stopped",
             lost > 0 ? "Stopped; records were lost." : "Stopped; nothing was lost.",
             {{"lost", lost}});

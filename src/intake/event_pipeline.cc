@@ -9,6 +9,12 @@
 #include "intake/pipeline_impl.h"
 
 namespace sluice::intake {
+namespace {
+
+constexpr std::uint64_t kPlanBytes =
+    sizeof(EventInput) + 128;  // and the names of events without a route
+
+}  // namespace
 
 using core::ErrorCode;
 using validate::Kind;
@@ -29,7 +35,8 @@ EventPipeline::Impl::Impl(Parts parts)
       processor_(parts_.config, parts_.producer, parts_.metrics) {}
 
 void EventPipeline::Impl::Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink) {
-  thread_ = std::this_thread::get_id();
+  if (thread_ == std::thread::id{})
+    thread_ = std::this_thread::get_id();  // read by others once records are under way
   RefreshNow();
   RequestFacts facts;
   facts.headers = request.headers;
@@ -84,8 +91,20 @@ void EventPipeline::Impl::Run(JobPtr job, const RequestFacts& facts, std::int64_
   const std::size_t body_bytes = document_.body.size();
   job->bytes.reserve(body_bytes + inputs_.size() * 160);
   const RequestScope scope{document_, facts, routes_.snapshot(), now_ms, *job};
-  for (const EventInput& input : inputs_) processor_.Process(input, scope);
+  const std::uint64_t plan_bytes = inputs_.size() * kPlanBytes;
+  job->out_of_memory = job->permit && !job->permit.Charge(plan_bytes);
+  for (const EventInput& input : inputs_) {
+    if (job->out_of_memory) break;
+    processor_.Process(input, scope);
+  }
   ReleaseLargeTables(body_bytes, *job);
+  if (job->out_of_memory) {  // nothing was produced yet
+    if (!job->own_events) parts_.metrics.EventsEnded(core::Disposition::kFailed, job->events);
+    return Refuse(*job, {ErrorCode::kOverloaded,
+                         "no memory left for what is to be told about the events of this request "
+                         "(limits.memory_bytes)"});
+  }
+  if (job->permit) job->permit.Refund(plan_bytes);
   Launch(std::move(job));
 }
 
@@ -160,9 +179,8 @@ void EventPipeline::Impl::Suspend(JobPtr job, const RequestFacts& facts, std::in
   ReleaseLargeTables(document_.body.size(), *job);
   if (job->permit && !job->permit.Charge(stored->body.size())) {
     parts_.metrics.EventsEnded(core::Disposition::kFailed, job->events);
-    Reply(*job, ReplyToFailedRequest(
-                    {ErrorCode::kOverloaded,
-                     "no memory left to wait for a schema with this body (limits.memory_bytes)"}));
+    Refuse(*job, {ErrorCode::kOverloaded,
+                  "no memory left to wait for a schema with this body (limits.memory_bytes)"});
     return;
   }
   EndStage(*job, core::Stage::kProcess);
@@ -230,6 +248,9 @@ void EventPipeline::Impl::Launch(JobPtr owned) {
       failure.code = ErrorCode::kOverloaded;
       failure.event_json = job.RecordOf(accepted).value;
       failure.message = "no memory left for the records of this request (limits.memory_bytes)";
+      accepted.counters->events[static_cast<int>(core::Disposition::kFailed)]->Increment();
+      parts_.metrics.CountFailure(accepted.counters->stream, accepted.counters->schema_uri, true,
+                                  failure.code);
       job.failed.push_back({accepted.event, std::move(failure)});
     }
     job.accepted.clear();

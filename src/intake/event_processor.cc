@@ -41,6 +41,15 @@ core::Error MissingField(ErrorCode code, std::string_view field) {
                     " were missing from event and could not be extracted."};
 }
 
+// What a failure takes, itself and in the answer, is charged to its request.
+void AddFailure(IngestJob& job, std::uint32_t index, EventFailure&& failure) {
+  const std::uint64_t bytes =
+      2 * (failure.event_json.size() + failure.errors_json.size() + failure.message.size()) +
+      sizeof(IngestJob::Failed) + 200;
+  if (job.permit && !job.permit.Charge(bytes)) job.out_of_memory = true;
+  job.failed.push_back({index, std::move(failure)});
+}
+
 }  // namespace
 
 EventProcessor::EventProcessor(const core::Config& config, produce::Producer& producer,
@@ -194,7 +203,7 @@ void EventProcessor::Fail(core::Error error, const EventInput& input, const Requ
   failure.code = error.code;
   failure.event_json = EventJson();
   failure.message = std::move(error.message);
-  scope.job.failed.push_back({input.index, std::move(failure)});
+  AddFailure(scope.job, input.index, std::move(failure));
 }
 
 void EventProcessor::FailValidation(const EventInput& input, const RequestScope& scope) {
@@ -211,7 +220,7 @@ void EventProcessor::FailValidation(const EventInput& input, const RequestScope&
     error_events_.push_back(
         MakeErrorEvent(config_, event_, failure, input.address, scope.facts.now_json));
   }
-  scope.job.failed.push_back({input.index, std::move(failure)});
+  AddFailure(scope.job, input.index, std::move(failure));
 }
 
 }  // namespace sluice::intake

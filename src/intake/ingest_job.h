@@ -60,9 +60,10 @@ class IngestJob final : public produce::Delivery {
   bool linked = false;                               // is in the pipeline's list of waiting jobs
   IngestJob* previous = nullptr;
   IngestJob* next = nullptr;
-  bool launched = false;     // its records were handed to the producer
-  bool done_inline = false;  // the last report came while they were handed over
-  bool timed_out = false;    // answered without waiting further; the reports still come
+  bool out_of_memory = false;  // no room to tell about its failures: it fails as a whole
+  bool launched = false;       // its records were handed to the producer
+  bool done_inline = false;    // the last report came while they were handed over
+  bool timed_out = false;      // answered without waiting further; the reports still come
 
   produce::Record RecordOf(const Accepted& a) const {
     produce::Record record;

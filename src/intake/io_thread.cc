@@ -109,7 +109,7 @@ void IoThread::OnAccept(const boost::system::error_code& ec, Socket socket) {
 void IoThread::RetryAccept() {
   retry_.expires_after(kAcceptPause);
   retry_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec && acceptor_.is_open()) Accept();
+    if (!ec && !stopping_ && acceptor_.is_open()) Accept();
   });
 }
 
@@ -120,7 +120,7 @@ void IoThread::Tick() {
   host_.handler->Tick(now);
   tick_.expires_after(kTick);
   tick_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec) Tick();
+    if (!ec && !stopping_) Tick();  // cancel() does not reach a handler that is queued already
   });
 }
 
@@ -137,6 +137,7 @@ void IoThread::Stop() {
   if (!thread_.joinable()) return;
   asio::post(io_, [this] {
     boost::system::error_code ignored;
+    stopping_ = true;
     acceptor_.close(ignored);
     tick_.cancel();
     retry_.cancel();

@@ -49,6 +49,7 @@ class IoThread {
   boost::asio::ip::tcp::endpoint peer_;
   boost::asio::steady_timer tick_{io_};
   boost::asio::steady_timer retry_{io_};
+  bool stopping_ = false;  // on the thread itself
   SessionHost host_;
   std::thread thread_;
 };

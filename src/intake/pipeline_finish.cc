@@ -12,7 +12,8 @@ using core::Disposition;
 using core::ErrorCode;
 using produce::DeliverySlot;
 
-constexpr std::size_t kMaxOwnJobs = 1000;  // error events under way; more are dropped and logged
+constexpr std::size_t kMaxOwnJobs = 1000;   // error events under way
+constexpr std::size_t kMaxBacklog = 20000;  // that wait behind them; more are dropped and logged
 
 }  // namespace
 
@@ -72,6 +73,7 @@ void EventPipeline::Impl::CountEnds(const IngestJob& job, std::size_t delivered)
   }
   if (refused > 0) parts_.metrics.EventsEnded(Disposition::kRefused, refused);
   if (job.failed.size() > refused) {
+    if (hasty) parts_.metrics.HastyLost(job.failed.size() - refused);
     parts_.metrics.EventsEnded(Disposition::kFailed, job.failed.size() - refused);
   }
 }
@@ -85,6 +87,11 @@ void EventPipeline::Impl::Finish(IngestJob& job) {
   Answer(job);
   if (!job.own_events) return;
   --own_jobs_;
+  if (!backlog_.empty()) {
+    ErrorEvent next = std::move(backlog_.front());
+    backlog_.pop_front();
+    SendErrorEvent(std::move(next));
+  }
   for (const auto& failed : job.failed) {
     core::Log(
         core::LogLevel::kError, "error_event_failed", "An error event could not be produced.",
@@ -110,6 +117,11 @@ void EventPipeline::Impl::Answer(IngestJob& job) {
   failures.reserve(job.failed.size());
   for (const auto& failed : job.failed) failures.push_back(&failed.failure);
   Reply(job, ReplyToEvents(job.events, failures, parts_.producer.durability(job.mode)));
+}
+
+void EventPipeline::Impl::Refuse(IngestJob& job, const core::Error& error) {
+  parts_.metrics.CountFailure({}, {}, false, error.code);
+  Reply(job, ReplyToFailedRequest(error));
 }
 
 void EventPipeline::Impl::Reply(IngestJob& job, IngestReply&& reply) {
@@ -155,10 +167,8 @@ void EventPipeline::Impl::TimeOut(IngestJob& job) {
     return;
   }
   parts_.metrics.EventsEnded(Disposition::kFailed, job.events);
-  parts_.metrics.CountFailure({}, {}, false, ErrorCode::kSchemaUnavailable);
-  Reply(job,
-        ReplyToFailedRequest({ErrorCode::kSchemaUnavailable,
-                              "A schema could not be loaded within limits.delivery_timeout."}));
+  Refuse(job, {ErrorCode::kSchemaUnavailable,
+               "A schema could not be loaded within limits.delivery_timeout."});
 }
 
 std::string_view EventPipeline::Impl::ErrorSchemaUri() const {
@@ -172,6 +182,7 @@ void EventPipeline::Impl::SendErrorEvents() {
 // Through the same pipeline, on trust: nobody waits for it.
 void EventPipeline::Impl::SendErrorEvent(ErrorEvent&& event) {
   if (own_jobs_ >= kMaxOwnJobs) {
+    if (backlog_.size() < kMaxBacklog) return backlog_.push_back(std::move(event));
     core::Log(core::LogLevel::kWarn, "error_event_dropped",
               "Too many error events wait to be produced.");
     return;

@@ -49,6 +49,8 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   void Answer(IngestJob& job);
   void CollectDeliveries(IngestJob& job);
   void Reply(IngestJob& job, IngestReply&& reply);
+  // Answers a request that failed as a whole, and counts it.
+  void Refuse(IngestJob& job, const core::Error& error);
   void CountEnds(const IngestJob& job, std::size_t delivered);
 
   void SendErrorEvents();
@@ -74,7 +76,8 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   bool old_error_schema_ = false;
   const IngestJob* launching_ = nullptr;  // whose records are being handed over; I/O thread only
   std::size_t own_jobs_ = 0;
-  IngestJob* first_ = nullptr;  // guaranteed requests that wait, by deadline
+  std::deque<ErrorEvent> backlog_;  // error events that wait for room among the own jobs
+  IngestJob* first_ = nullptr;      // guaranteed requests that wait, by deadline
   IngestJob* last_ = nullptr;
   std::int64_t now_ms_ = -1;
   std::string now_json_;

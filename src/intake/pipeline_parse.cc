@@ -34,7 +34,7 @@ bool EventPipeline::Impl::Parse(std::string_view body, BodyKind kind, IngestJob&
   if (kind == BodyKind::kNdjson) {
     const auto joined = JoinLines(body);
     if (!joined.has_value()) {
-      Reply(job, ReplyToFailedRequest(joined.error()));
+      Refuse(job, joined.error());
       return false;
     }
     body = joined.value();
@@ -49,7 +49,7 @@ bool EventPipeline::Impl::Parse(std::string_view body, BodyKind kind, IngestJob&
   };
   const auto read = reader_.Read(body, options, document_);
   if (!read.has_value()) {
-    Reply(job, ReplyToFailedRequest(read.error()));
+    Refuse(job, read.error());
     return false;
   }
   if (reader_.replaced() > 0) parts_.metrics.CountReplacedUtf8(reader_.replaced());
@@ -58,11 +58,19 @@ bool EventPipeline::Impl::Parse(std::string_view body, BodyKind kind, IngestJob&
     const std::string message = "Body is not an event or an array of events but " +
                                 std::string(NameOf(root.kind())) + " at byte " +
                                 std::to_string(root.begin);
-    Reply(job, ReplyToFailedRequest({ErrorCode::kMalformedBody, message}));
+    Refuse(job, {ErrorCode::kMalformedBody, message});
     return false;
   }
   if (root.inside == 0) {
     Reply(job, ReplyToEmptyBody());
+    return false;
+  }
+  const std::uint32_t events = root.kind() == Kind::kArray ? validate::Document::Count(&root) : 1;
+  const auto max_events = static_cast<std::uint32_t>(parts_.config.limits.max_events);
+  if (events > max_events) {
+    Refuse(job, {ErrorCode::kBodyTooLarge, "The body has " + std::to_string(events) +
+                                               " events, more than " + std::to_string(max_events) +
+                                               " (limits.max_events)."});
     return false;
   }
   return true;

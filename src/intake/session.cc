@@ -28,7 +28,14 @@ void Session::Start() {
   Pump();
 }
 
+// Nothing of a request that is not whole was taken: it is refused now, so that its sender can go
+// elsewhere.
 void Session::Drain() {
+  if (step_ == Step::kBody || step_ == Step::kChunks) {
+    if (Refuse({core::ErrorCode::kShuttingDown, "The service is shutting down."})) Pump();
+    return;
+  }
+  if (step_ == Step::kHead && head_begun_) return GracefulClose();
   if (step_ == Step::kHead && !head_begun_ && in_.size() == begin_) GracefulClose();
 }
 
@@ -119,6 +126,7 @@ bool Session::TakeHead() {
   const std::string_view bytes = in_.view().substr(begin_);
   const std::size_t size = bytes.empty() ? 0 : FindEndOfHead(bytes, scanned_);
   const std::size_t max_bytes = host_.parts.config.limits.max_header_bytes;
+  if (!bytes.empty() && !head_begun_) begun_ = std::chrono::steady_clock::now();
   if (size > max_bytes || (size == 0 && bytes.size() >= max_bytes)) {
     head_.Clear();
     linger_ = true;
@@ -128,7 +136,6 @@ bool Session::TakeHead() {
     return true;
   }
   if (size == 0) return WaitForHead(bytes.size());
-  begun_ = std::chrono::steady_clock::now();
   parser_.emplace(head_, *this, bytes.substr(0, size));
   boost::system::error_code ec;
   parser_->put(asio::const_buffer(bytes.data(), size), ec);
@@ -201,6 +208,7 @@ void Session::FinishRequest() {
   parser_.reset();
   route_ = nullptr;
   head_begun_ = false;
+  head_.Clear();  // its views end with the buffer's bytes
   body_error_.reset();
   scanned_ = 0;
   step_ = Step::kHead;

@@ -18,6 +18,7 @@ namespace http = boost::beast::http;
 
 constexpr std::size_t kChunkBufferBytes =
     16 * 1024;  // a chunk's header line and the trailers must fit
+constexpr std::uint64_t kBodyStepBytes = 64 * 1024;     // charged ahead of what has come
 constexpr std::size_t kInflateSliceBytes = 512 * 1024;  // about a millisecond's work
 
 }  // namespace
@@ -55,7 +56,8 @@ bool Session::BeginEvents() {
     if (!chunked || !expect.empty()) return Refuse(headers.error());
     body_error_ = headers.error();  // unless the chunked body turns out to be empty
   }
-  auto permit = host_.parts.admission.Admit(length + (chunked ? kChunkBufferBytes : 0));
+  auto permit =
+      host_.parts.admission.Admit(chunked ? kChunkBufferBytes : std::min(length, kBodyStepBytes));
   if (!permit) return Refuse(permit.error());
   permit_ = std::move(*permit);
   return chunked ? BeginChunks() : BeginBody(length);
@@ -91,8 +93,14 @@ bool Session::TakeBody() {
     return HandOver(body);
   }
   if (body_.size() < body_length_) {
+    // What was announced costs nothing, what has come does: a silent sender holds no memory.
+    const std::uint64_t wanted =
+        std::min<std::uint64_t>(body_length_, body_.size() + kBodyStepBytes);
+    if (wanted > permit_.bytes() && !permit_.Charge(wanted - permit_.bytes())) {
+      return Refuse(host_.parts.admission.MemoryError(wanted));
+    }
     socket_->async_read_some(
-        asio::buffer(body_.end(), body_length_ - body_.size()),
+        asio::buffer(body_.end(), wanted - body_.size()),
         [self = shared_from_this()](const boost::system::error_code& ec, std::size_t bytes) {
           self->OnRead(self->body_, ec, bytes);
         });
@@ -242,6 +250,7 @@ bool Session::Process(std::string_view body, BodyKind kind) {
 }
 
 bool Session::Refuse(const core::Error& error) {
+  host_.parts.metrics.CountFailure({}, {}, false, error.code);
   core::Log(core::LogLevel::kInfo, "request_refused", error.message,
             {{"code", core::ToString(error.code)},
              {"request_id", head_.Header("x-request-id")},
