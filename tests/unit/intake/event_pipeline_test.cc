@@ -302,6 +302,41 @@ TEST_CASE("EventPipeline: hasty is answered before anything is known") {
   CHECK(sink->replies == 1);
 }
 
+TEST_CASE("EventPipeline: a body has at most limits.max_events events") {
+  Fixture f;
+  f.config.limits.max_events = 2;
+  CHECK(f.Answer(std::string("[") + kGood + "," + kGood + "]").status == 201);
+  const auto refused = f.Answer("[1,2,3]");
+  CHECK(refused.status == 413);
+  CHECK(refused.body.find("limits.max_events") != std::string::npos);
+}
+
+TEST_CASE("EventPipeline: what is told about failures is charged, or the request fails whole") {
+  Fixture f;
+  f.config.limits.memory_bytes = 1 << 20;
+  AdmissionControl admission(f.config.limits);
+  f.Start();
+  std::string body = "[";
+  for (int i = 0; i < 20000; ++i) body += i == 0 ? "1" : ",1";
+  body += ']';
+  const test::Padded text(body);
+  IngestRequest request;
+  request.body = text.view();
+  request.headers = &f.headers;
+  request.request_id = "r";
+  auto permit = admission.Admit(body.size());
+  REQUIRE(permit.has_value());
+  request.permit = std::move(*permit);
+  const auto sink = std::make_shared<Sink>();
+  f.pipeline->Process(std::move(request), sink);
+  REQUIRE(sink->reply.has_value());
+  CHECK(sink->reply->status == 503);
+  CHECK(sink->reply->body.find("limits.memory_bytes") != std::string::npos);
+  CHECK(sink->reply->body.size() < 1000);
+  CHECK(admission.bytes() == 0);
+  CHECK(f.metrics.events_in_flight() == 0);
+}
+
 TEST_CASE("EventPipeline: lines of NDJSON are events, each well-formed alone") {
   Fixture f;
   const auto good = f.Post(std::string(kGood) + "\r\n\n" + kGood + "\n",

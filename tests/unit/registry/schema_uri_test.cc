@@ -32,7 +32,7 @@ TEST_CASE("NormalizeSchemaUri: one form for all that mean the same") {
 TEST_CASE("NormalizeSchemaUri: refuses whatever could lead elsewhere, and says why") {
   const auto why = [](std::string_view uri) {
     const std::string message = Refused(uri);
-    const std::string prefix = LoadFailure(uri, "");
+    const std::string prefix = LoadFailure(uri, "") + ": ";
     REQUIRE(message.starts_with(prefix));
     return message.substr(prefix.size());
   };
