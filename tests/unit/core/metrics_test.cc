@@ -180,7 +180,8 @@ TEST_CASE("Metrics: conservation holds at every scrape while threads count") {
     CHECK(samples.at("sluice_records_handed_total") ==
           samples.at("sluice_records_delivered_total") + samples.at("sluice_records_failed_total") +
               samples.at("sluice_records_spooled_total") + samples.at("sluice_records_in_flight"));
-    CHECK(metrics.events_in_flight() < 100);
+    // How many threads pass between the two reads is theirs to say; below zero it may never be.
+    CHECK(metrics.events_in_flight() < std::uint64_t{1} << 62);
   }
   go_on = false;
   for (std::thread& thread : threads) thread.join();
