@@ -18,6 +18,8 @@ using asio::ip::tcp;
 using reuse_port = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
 constexpr std::chrono::milliseconds kTick{100};
+// How long a request that is half here may take to come whole once the server drains.
+constexpr std::chrono::seconds kDrainGrace{2};
 // After an accept failed for want of descriptors: trying at once would spin.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr int kBacklog = 4096;
@@ -118,6 +120,10 @@ void IoThread::Tick() {
   const auto now = std::chrono::steady_clock::now();
   host_.deadlines.Sweep(now);
   host_.handler->Tick(now);
+  if (drain_since_ && now - *drain_since_ > kDrainGrace) {
+    const std::vector<Session*> sessions(host_.sessions.begin(), host_.sessions.end());
+    for (Session* session : sessions) session->shared_from_this()->EndHalfRequest();
+  }
   tick_.expires_after(kTick);
   tick_.async_wait([this](const boost::system::error_code& ec) {
     if (!ec && !stopping_) Tick();  // cancel() does not reach a handler that is queued already
@@ -128,6 +134,7 @@ void IoThread::StartDrain() {
   asio::post(io_, [this] {
     boost::system::error_code ignored;
     acceptor_.close(ignored);
+    if (!drain_since_) drain_since_ = std::chrono::steady_clock::now();
     const std::vector<Session*> sessions(host_.sessions.begin(), host_.sessions.end());
     for (Session* session : sessions) session->Drain();
   });

@@ -3,8 +3,10 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "intake/session_host.h"
@@ -49,7 +51,8 @@ class IoThread {
   boost::asio::ip::tcp::endpoint peer_;
   boost::asio::steady_timer tick_{io_};
   boost::asio::steady_timer retry_{io_};
-  bool stopping_ = false;  // on the thread itself
+  bool stopping_ = false;  // on the thread itself, as the next
+  std::optional<std::chrono::steady_clock::time_point> drain_since_;
   SessionHost host_;
   std::thread thread_;
 };

@@ -28,15 +28,16 @@ void Session::Start() {
   Pump();
 }
 
-// Nothing of a request that is not whole was taken: it is refused now, so that its sender can go
-// elsewhere.
 void Session::Drain() {
+  if (step_ == Step::kHead && !head_begun_ && in_.size() == begin_) GracefulClose();
+}
+
+void Session::EndHalfRequest() {
   if (step_ == Step::kBody || step_ == Step::kChunks) {
     if (Refuse({core::ErrorCode::kShuttingDown, "The service is shutting down."})) Pump();
-    return;
+  } else if (step_ == Step::kHead) {
+    GracefulClose();
   }
-  if (step_ == Step::kHead && head_begun_) return GracefulClose();
-  if (step_ == Step::kHead && !head_begun_ && in_.size() == begin_) GracefulClose();
 }
 
 void Session::Close() {

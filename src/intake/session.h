@@ -27,6 +27,9 @@ class Session final : public ReplySink,
   void Start();
   // No new request will be taken: closes now if none has begun, else with the next answer.
   void Drain();
+  // Refuses a request of which only a part has come: nothing of it was taken, and its sender can go
+  // elsewhere. For a drain whose grace is over.
+  void EndHalfRequest();
   // Ends the connection at once, whatever it was doing.
   void Close();
 
