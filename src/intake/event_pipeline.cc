@@ -258,7 +258,7 @@ void EventPipeline::Impl::Launch(JobPtr owned) {
   job.Reserve(static_cast<std::uint32_t>(job.accepted.size()));
   job.launched = true;
   Link(job);
-  owned.release();  // Finish deletes it
+  static_cast<void>(owned.release());  // Finish deletes it
   launching_ = &job;
   for (const auto& accepted : job.accepted) {
     if (accepted.counters->events_produced != nullptr)
