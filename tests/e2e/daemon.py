@@ -89,7 +89,8 @@ class Process:
 
 
 class Daemon(Process):
-    """`sluice serve` on free ports; `settings` become --set options."""
+    """`sluice serve` on free ports; `settings` become --set options. Runs in the source folder unless `cwd` says
+    otherwise: relative paths of a configuration are those of the folder that the daemon is started in."""
 
     def __init__(self, config, data_dir, settings=(), **options):
         settings = {"port": 0, "admin.port": 0, "data_dir": str(data_dir), **dict(settings)}
@@ -97,7 +98,7 @@ class Daemon(Process):
         for key, value in settings.items():
             command += ["--set", f"{key}={json.dumps(value)}"]
         self.data_dir = Path(data_dir)
-        super().__init__(command, **options)
+        super().__init__(command, **{"cwd": ROOT, **options})
         try:
             match = self.wait_for_line(READY, 60)
         except Failure:
