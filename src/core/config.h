@@ -21,6 +21,7 @@ struct HttpOptions {
   std::uint16_t port = 8888;
   std::string admin_interface = "127.0.0.1";
   std::uint16_t admin_port = 9102;
+  int admin_max_connections = 1024;
   int io_threads = 0;                                     // 0: one per core
   std::vector<std::string> event_paths = {"/v1/events"};  // further ones are aliases
   std::optional<std::string> cors = "*";                  // nullopt: no CORS headers
@@ -76,6 +77,13 @@ struct StreamOptions {
   StringPairs config_headers;
 };
 
+// Streams that tools declare at run time, on the admin listener.
+struct DeclaredStreamOptions {
+  std::string tokens_file;  // who may; empty: the routes do not exist
+  int max_streams = 1000;
+  std::uint64_t max_bytes = 64u << 10;  // of one declaration
+};
+
 enum class WhenToSet : std::uint8_t { kAlways, kMissing, kNever };
 
 struct EnrichmentOptions {
@@ -123,6 +131,7 @@ struct Config {
   LimitOptions limits;
   SchemaOptions schemas;
   StreamOptions streams;
+  DeclaredStreamOptions declared_streams;
   EnrichmentOptions enrichment;
   OutputOptions output;
   MetricOptions metrics;

@@ -7,6 +7,7 @@ namespace sluice::daemon {
 namespace {
 
 using core::Config;
+using core::DeclaredStreamOptions;
 using core::EnrichmentOptions;
 using core::HttpOptions;
 using core::KafkaOptions;
@@ -31,6 +32,8 @@ template <auto Field>
 constexpr auto kSchemas = &In<&Config::schemas, Field>;
 template <auto Field>
 constexpr auto kStreams = &In<&Config::streams, Field>;
+template <auto Field>
+constexpr auto kDeclared = &In<&Config::declared_streams, Field>;
 template <auto Field>
 constexpr auto kEnrichment = &In<&Config::enrichment, Field>;
 template <auto Field>
@@ -90,6 +93,9 @@ const auto kKeys = std::to_array<ConfigKey>({
      0, kMaxPort},
     {"admin.interface", kHttp<&HttpOptions::admin_interface>,
      "Address for metrics and health. In a service file the default is 0.0.0.0.", 0, 0, Notation::kPlain, "0.0.0.0"},
+    {"admin.max_connections", kHttp<&HttpOptions::admin_max_connections>,
+     "Connections to the admin listener at one time; for a further one the one that has been idle longest is closed.",
+     16, 100'000},
 
     {"limits.max_connections", kLimits<&LimitOptions::max_connections>,
      "Connections at one time; further ones are closed at once.", 1, 10'000'000},
@@ -166,6 +172,14 @@ const auto kKeys = std::to_array<ConfigKey>({
      "How often a failed read of a remote stream configuration is repeated.", 0, 100},
     {"stream_config_uri_options.headers", kStreams<&StreamOptions::config_headers>,
      "Headers of requests for a remote stream configuration.", 0, 0, Notation::kSecretPairs},
+    {"declared_streams.tokens_file", kDeclared<&DeclaredStreamOptions::tokens_file>,
+     "File of bearer tokens of those who may declare streams on the admin listener (PUT /v1/streams/NAME); empty: "
+     "nobody, and the paths do not exist. ${CREDENTIALS_DIRECTORY} at its beginning is systemd's folder of credentials.",
+     0, 0, Notation::kPlain, "${CREDENTIALS_DIRECTORY}/stream-tokens"},
+    {"declared_streams.max_streams", kDeclared<&DeclaredStreamOptions::max_streams>,
+     "Most streams that can be declared at one time.", 1, 100'000},
+    {"declared_streams.max_bytes", kDeclared<&DeclaredStreamOptions::max_bytes>,
+     "Largest declaration of a stream.", kKiB, 16 * kMiB, Notation::kBytes},
 
     {"enrichment.meta_dt", kEnrichment<&EnrichmentOptions::meta_dt>,
      "When the receive time is put into the field of dt_field."},

@@ -94,7 +94,7 @@ void RaiseFileLimit(int connections) {
 }
 
 core::Result<void> Daemon::Start() {
-  RaiseFileLimit(config_.limits.max_connections);
+  RaiseFileLimit(config_.limits.max_connections + config_.http.admin_max_connections);
   if (streams_.configured()) {  // fatal if it cannot be read: without it nothing may enter
     if (auto loaded = streams_.Load(); !loaded.has_value()) return loaded;
   }
@@ -118,7 +118,8 @@ core::Result<void> Daemon::Start() {
             config_, schemas_, streams_, *producer_, metrics_, clock_, std::move(post)});
       });
   admin_ = std::make_unique<intake::AdminServer>(
-      config_.http.admin_interface, config_.http.admin_port,
+      intake::AdminServerOptions{config_.http.admin_interface, config_.http.admin_port,
+                                 config_.http.admin_max_connections},
       intake::AdminServer::Providers{[this] { return metrics_.Scrape(); },
                                      [this] { return Readiness(); }});
   AddGauges();

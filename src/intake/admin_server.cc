@@ -1,34 +1,38 @@
 #include "intake/admin_server.h"
 
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
-#include <optional>
 #include <thread>
 
 #include "core/json_text.h"
 #include "core/log.h"
+#include "intake/admin_core.h"
+#include "intake/admin_session.h"
 #include "intake/listen_error.h"
 
 namespace sluice::intake {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
 using asio::ip::tcp;
 
-constexpr std::chrono::seconds kTimeout{30};
 constexpr std::chrono::milliseconds kAcceptPause{100};
-constexpr std::uint64_t kBodyLimit = 4096;
-constexpr int kMaxConnections = 64;
+constexpr std::size_t kWorkers = 4;
+constexpr std::size_t kReserved = 32;  // connections for health alone; at most a quarter
+constexpr std::string_view kFull =
+    "HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n"
+    "connection: close\r\n\r\n";
 
-std::string ReadinessDocument(const std::vector<ReadinessCondition>& conditions, bool ready) {
-  std::string out = ready ? R"({"ready":true,"conditions":[)" : R"({"ready":false,"conditions":[)";
+AdminReply Readiness(const std::vector<ReadinessCondition>& conditions) {
+  const bool ready = std::all_of(conditions.begin(), conditions.end(),
+                                 [](const ReadinessCondition& each) { return each.ok; });
+  AdminReply reply;
+  reply.status = ready ? 200 : 503;
+  std::string& out = reply.body;
+  out = ready ? R"({"ready":true,"conditions":[)" : R"({"ready":false,"conditions":[)";
   bool first = true;
   for (const ReadinessCondition& condition : conditions) {
     out += first ? "{\"name\":" : ",{\"name\":";
@@ -41,90 +45,27 @@ std::string ReadinessDocument(const std::vector<ReadinessCondition>& conditions,
     }
     out += '}';
   }
-  return out + "]}";
+  out += "]}";
+  return reply;
 }
 
-// One connection of the admin listener.
-class AdminSession : public std::enable_shared_from_this<AdminSession> {
- public:
-  AdminSession(tcp::socket socket, const AdminServer::Providers& providers, int& connections)
-      : stream_(std::move(socket)), providers_(providers), connections_(connections) {
-    ++connections_;
-  }
-  ~AdminSession() { --connections_; }
-
-  void Read() {
-    parser_.emplace();
-    parser_->body_limit(kBodyLimit);
-    stream_.expires_after(kTimeout);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](const beast::error_code& ec, std::size_t) {
-                       if (!ec) self->Answer();
-                     });
-  }
-
- private:
-  void Answer() {
-    const auto& request = parser_->get();
-    response_ = {};
-    response_.version(request.version());
-    response_.keep_alive(request.keep_alive());
-    Fill(request.target().substr(0, request.target().find('?')));
-    const bool get = request.method() == http::verb::get || request.method() == http::verb::head;
-    if (!get) {
-      response_.result(http::status::method_not_allowed);
-      response_.set(http::field::allow, "GET,HEAD");
-      response_.body().clear();
-    }
-    response_.content_length(response_.body().size());
-    if (request.method() == http::verb::head) response_.body().clear();
-    http::async_write(stream_, response_,
-                      [self = shared_from_this()](const beast::error_code& ec, std::size_t) {
-                        if (ec) return;
-                        if (self->response_.keep_alive()) return self->Read();
-                        beast::error_code ignored;
-                        self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-                      });
-  }
-
-  void Fill(beast::string_view path) {
-    response_.set(http::field::content_type, "text/plain; charset=utf-8");
-    if (path == "/metrics") {
-      response_.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
-      response_.body() = providers_.metrics();
-    } else if (path == "/healthz") {
-      response_.body() = "ok\n";
-    } else if (path == "/readyz") {
-      const std::vector<ReadinessCondition> conditions = providers_.readiness();
-      bool ready = true;
-      for (const ReadinessCondition& condition : conditions) ready = ready && condition.ok;
-      if (!ready) response_.result(http::status::service_unavailable);
-      response_.set(http::field::content_type, "application/json; charset=utf-8");
-      response_.body() = ReadinessDocument(conditions, ready);
-    } else {
-      response_.result(http::status::not_found);
-      response_.body() = "Here are /metrics, /healthz and /readyz.\n";
-    }
-  }
-
-  beast::tcp_stream stream_;
-  const AdminServer::Providers& providers_;
-  int& connections_;
-  beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::string_body>> parser_;
-  http::response<http::string_body> response_;
-};
+AdminRoute HealthRoute(std::string path, std::function<AdminReply()> reply) {
+  AdminRoute route;
+  route.methods = {AdminMethod::kGet};
+  route.path = std::move(path);
+  route.runs = AdminRoute::Runs::kIo;
+  route.handler = Answering([reply = std::move(reply)](const AdminRequest&) { return reply(); });
+  return route;
+}
 
 }  // namespace
 
 struct AdminServer::Impl {
-  std::string interface;
-  std::uint16_t port;
-  Providers providers;
-  int connections = 0;  // on the thread
-  asio::io_context io{1};
-  tcp::acceptor acceptor{io};
-  asio::steady_timer retry{io};
+  AdminServerOptions options;
+  // Shared only so that answers and streams can tell whether it is still there.
+  std::shared_ptr<AdminCore> core = std::make_shared<AdminCore>();
+  tcp::acceptor acceptor{core->io};
+  asio::steady_timer retry{core->io};
   tcp::endpoint bound;
   std::thread thread;
 
@@ -139,45 +80,82 @@ struct AdminServer::Impl {
         });
         return;
       }
-      if (connections < kMaxConnections) {
-        std::make_shared<AdminSession>(std::move(socket), providers, connections)->Read();
-      }
+      Take(std::move(socket));
       Accept();
     });
   }
+
+  void Take(tcp::socket socket) {
+    if (core->connections >= core->max_connections) {
+      if (core->waiting.empty()) {
+        boost::system::error_code ignored;
+        socket.non_blocking(true, ignored);
+        socket.write_some(asio::buffer(kFull), ignored);
+        return;
+      }
+      core->waiting.front()->Evict();
+    }
+    const std::size_t reserved = std::min(kReserved, core->max_connections / 4);
+    const bool last_few = core->connections + reserved >= core->max_connections;
+    std::make_shared<AdminSession>(
+        std::move(socket), core,
+        last_few ? AdminSession::Serves::kHealthOnly : AdminSession::Serves::kAll)
+        ->Start();
+  }
 };
 
-AdminServer::AdminServer(std::string interface, std::uint16_t port, Providers providers)
+AdminServer::AdminServer(const AdminServerOptions& options, Providers providers)
     : impl_(std::make_unique<Impl>()) {
-  impl_->interface = std::move(interface);
-  impl_->port = port;
-  impl_->providers = std::move(providers);
+  impl_->options = options;
+  impl_->core->max_connections = static_cast<std::size_t>(options.max_connections);
+  AddRoute(HealthRoute("/metrics", [metrics = std::move(providers.metrics)] {
+    AdminReply reply;
+    reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    reply.body = metrics();
+    return reply;
+  }));
+  AddRoute(HealthRoute("/healthz", [] {
+    AdminReply reply;
+    reply.content_type = "text/plain; charset=utf-8";
+    reply.body = "ok\n";
+    return reply;
+  }));
+  AddRoute(HealthRoute(
+      "/readyz", [readiness = std::move(providers.readiness)] { return Readiness(readiness()); }));
 }
 
 AdminServer::~AdminServer() { Stop(); }
 
+void AdminServer::AddRoute(AdminRoute route) { impl_->core->router.Add(std::move(route)); }
+
 core::Result<void> AdminServer::Start() {
+  const std::string& interface = impl_->options.interface;
   boost::system::error_code ec;
-  const tcp::endpoint where(asio::ip::make_address(impl_->interface, ec), impl_->port);
+  const tcp::endpoint where(asio::ip::make_address(interface, ec), impl_->options.port);
   if (!ec) impl_->acceptor.open(where.protocol(), ec);
   if (!ec) impl_->acceptor.set_option(tcp::acceptor::reuse_address(true), ec);
   if (!ec) impl_->acceptor.bind(where, ec);
   if (!ec) impl_->acceptor.listen(asio::socket_base::max_listen_connections, ec);
   if (!ec) impl_->bound = impl_->acceptor.local_endpoint(ec);
-  if (ec) return ListenError("admin.interface", "admin.port", impl_->interface, impl_->port, ec);
+  if (ec) return ListenError("admin.interface", "admin.port", interface, impl_->options.port, ec);
+  impl_->core->workers = std::make_unique<asio::thread_pool>(kWorkers);
   impl_->Accept();
-  impl_->thread = std::thread([impl = impl_.get()] { impl->io.run(); });
+  impl_->thread = std::thread([core = impl_->core.get()] { core->io.run(); });
   return {};
 }
 
 void AdminServer::Stop() {
   if (!impl_->thread.joinable()) return;
-  impl_->io.stop();
+  impl_->core->io.stop();
   impl_->thread.join();
+  impl_->core->workers->stop();
+  impl_->core->workers->join();
 }
 
 std::uint16_t AdminServer::port() const { return impl_->bound.port(); }
 
-std::string AdminServer::address() const { return AddressAndPort(impl_->interface, port()); }
+std::string AdminServer::address() const {
+  return AddressAndPort(impl_->options.interface, port());
+}
 
 }  // namespace sluice::intake

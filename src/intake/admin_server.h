@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "intake/admin_route.h"
 
 namespace sluice::intake {
 
@@ -17,9 +18,19 @@ struct ReadinessCondition {
   std::string detail;  // why not
 };
 
-// The private listener for operators: GET /metrics, /healthz (alive, whatever the broker does) and
-// /readyz (200, or 503 while a condition does not hold; JSON that names each). Its own thread,
-// which calls the providers.
+struct AdminServerOptions {
+  std::string interface = "127.0.0.1";
+  std::uint16_t port = 0;
+  // When there are more, the one that has been waiting longest for its peer is closed; the last few
+  // serve only health and metrics. So neither strangers that hold connections nor handlers that
+  // hang keep a health check out.
+  int max_connections = 1024;
+};
+
+// The private listener for operators: GET /metrics, /healthz (alive, whatever the broker does),
+// /readyz (200, or 503 while a condition does not hold; JSON that names each), and the routes that
+// parts of the daemon add. One I/O thread, which also calls the providers, and a few workers for
+// handlers that block.
 class AdminServer {
  public:
   struct Providers {
@@ -27,11 +38,15 @@ class AdminServer {
     std::function<std::vector<ReadinessCondition>()> readiness;
   };
 
-  AdminServer(std::string interface, std::uint16_t port, Providers providers);
+  AdminServer(const AdminServerOptions& options, Providers providers);
   ~AdminServer();
+
+  // Before Start. A handler may be called from the start until Stop has returned.
+  void AddRoute(AdminRoute route);
 
   // Fails with one sentence that says what to change.
   core::Result<void> Start();
+  // Waits for handlers that run; requests that wait, and streams, are cut off.
   void Stop();
 
   std::string address() const;  // with the real port, after Start

@@ -1,5 +1,7 @@
 #include "intake/query.h"
 
+#include <algorithm>
+
 #include "intake/text.h"
 
 namespace sluice::intake {
@@ -32,7 +34,7 @@ bool NameIs(std::string_view raw, std::string_view name) {
 
 }  // namespace
 
-std::string DecodeQueryPart(std::string_view text) {
+std::string DecodePathPart(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -45,9 +47,16 @@ std::string DecodeQueryPart(std::string_view text) {
         continue;
       }
     }
-    out.push_back(text[i] == '+' ? ' ' : text[i]);
+    out.push_back(text[i]);
   }
   return out;
+}
+
+std::string DecodeQueryPart(std::string_view text) {
+  // Before the escapes, so that %2B stays a plus sign.
+  std::string blanks(text);
+  std::replace(blanks.begin(), blanks.end(), '+', ' ');
+  return DecodePathPart(blanks);
 }
 
 bool HasParameter(std::string_view query, std::string_view name) {

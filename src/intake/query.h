@@ -7,7 +7,10 @@
 // The query of a request target, as the original's framework reads it.
 namespace sluice::intake {
 
-// Percent-decodes, '+' as blank. A '%' without two hex digits stays as it is.
+// Percent-decodes. A '%' without two hex digits stays as it is.
+std::string DecodePathPart(std::string_view text);
+
+// The same with '+' as blank.
 std::string DecodeQueryPart(std::string_view text);
 
 // Whether a parameter of this name is there, whatever its value.

@@ -308,12 +308,12 @@ TEST_CASE("EventServer: requests are counted by route, method and status") {
 
 TEST_CASE("AdminServer: metrics, liveness and readiness") {
   std::atomic<bool> ready{true};
-  intake::AdminServer admin("127.0.0.1", 0,
-                            {[] { return std::string("a_metric 1\n"); },
-                             [&ready] {
-                               return std::vector<intake::ReadinessCondition>{
-                                   {"drain", true, {}}, {"producer", ready, "all brokers down"}};
-                             }});
+  intake::AdminServer admin({"127.0.0.1", 0}, {[] { return std::string("a_metric 1\n"); },
+                                               [&ready] {
+                                                 return std::vector<intake::ReadinessCondition>{
+                                                     {"drain", true, {}},
+                                                     {"producer", ready, "all brokers down"}};
+                                               }});
   REQUIRE(admin.Start().has_value());
   CHECK(Ask(admin.port(), "GET", "/metrics").body == "a_metric 1\n");
   CHECK(Ask(admin.port(), "GET", "/healthz").status == 200);
@@ -327,7 +327,7 @@ TEST_CASE("AdminServer: metrics, liveness and readiness") {
   CHECK(document.at("conditions").at(1).at("ok") == false);
   CHECK(Ask(admin.port(), "GET", "/nope").status == 404);
   CHECK(Ask(admin.port(), "POST", "/metrics").status == 405);
-  intake::AdminServer second("127.0.0.1", admin.port(), {});
+  intake::AdminServer second({"127.0.0.1", admin.port()}, {});
   REQUIRE(!second.Start());
   admin.Stop();
 }

@@ -1,0 +1,112 @@
+#include "intake/admin_route.h"
+
+#include <atomic>
+#include <utility>
+
+#include "core/json_text.h"
+#include "intake/query.h"
+
+namespace sluice::intake {
+
+std::string_view ToString(AdminMethod method) {
+  switch (method) {
+    case AdminMethod::kGet:
+      return "GET";
+    case AdminMethod::kPut:
+      return "PUT";
+    case AdminMethod::kPost:
+      return "POST";
+    case AdminMethod::kDelete:
+      return "DELETE";
+  }
+  return {};
+}
+
+std::string_view AdminRequest::Header(std::string_view lower_case_name) const {
+  for (const auto& [name, value] : headers) {
+    if (name == lower_case_name) return value;
+  }
+  return {};
+}
+
+std::optional<std::string> AdminRequest::Parameter(std::string_view name) const {
+  return FindParameter(query, name);
+}
+
+std::string_view StatusText(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 201:
+      return "Created";
+    case 202:
+      return "Accepted";
+    case 204:
+      return "No Content";
+    case 304:
+      return "Not Modified";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 409:
+      return "Conflict";
+    case 412:
+      return "Precondition Failed";
+    case 413:
+      return "Content Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 503:
+      return "Service Unavailable";
+    case 507:
+      return "Insufficient Storage";
+    default:
+      return "Status";
+  }
+}
+
+AdminReply ProblemReply(int status, std::string_view detail) {
+  AdminReply reply;
+  reply.status = status;
+  reply.content_type = "application/problem+json";
+  reply.body = "{\"status\":" + std::to_string(status) + ",\"title\":";
+  core::AppendJsonString(reply.body, StatusText(status));
+  reply.body += ",\"detail\":";
+  core::AppendJsonString(reply.body, detail);
+  reply.body += "}\n";
+  return reply;
+}
+
+struct AdminAnswer::State {
+  explicit State(std::function<void(AdminReply)> d) : deliver(std::move(d)) {}
+  ~State() {
+    if (!done) deliver(ProblemReply(500, "The request was given up without an answer."));
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  std::function<void(AdminReply)> deliver;
+  std::atomic<bool> done{false};
+};
+
+AdminAnswer::AdminAnswer(std::function<void(AdminReply)> deliver)
+    : state_(std::make_shared<State>(std::move(deliver))) {}
+
+void AdminAnswer::operator()(AdminReply reply) const {
+  if (!state_->done.exchange(true)) state_->deliver(std::move(reply));
+}
+
+AdminHandler Answering(std::function<AdminReply(const AdminRequest&)> handler) {
+  return [handler = std::move(handler)](const AdminRequest& request, const AdminAnswer& answer) {
+    answer(handler(request));
+  };
+}
+
+}  // namespace sluice::intake
