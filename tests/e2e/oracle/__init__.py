@@ -1,0 +1,1 @@
+"""The parts of tests/e2e/conservation."""
