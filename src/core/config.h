@@ -43,6 +43,7 @@ struct LimitOptions {
   int max_events = 100000;                  // of one request
   std::uint64_t memory_bytes = 256u << 20;  // bodies, parse tables and records in flight
   std::uint32_t max_header_bytes = 16384;
+  int max_topics = 10000;                // that names from clients may open
   int max_depth = 1000;                  // nesting of a body
   std::uint64_t drain_bytes = 1u << 20;  // read and thrown away after a 413, at most
   std::chrono::milliseconds header_timeout{10000};
@@ -70,11 +71,19 @@ struct StreamOptions {
   std::string dt_field = "meta.dt";
   std::string id_field = "meta.id";
   std::string topic_prefix;
-  std::string config_uri;  // a file path or file:// URI; empty: any stream is allowed
-  std::string config_object_path;
-  int config_ttl_seconds = 0;
+  bool follow_topic_prefixes = false;  // a stream's `topic_prefixes: null` means no prefix
+
+  // Where the streams come from; without any of the first three, any schema may go to any stream.
+  std::string inline_config;              // a map of streams, JSON text
+  std::vector<std::string> config_files;  // paths or file:// URIs, of folders too
+  std::string config_uri;                 // the same, or an http(s) URL
+  std::string default_settings;           // a map, JSON text; lies under every stream
+  std::string config_object_path;         // where in the document of config_uri the streams are
+  int config_ttl_seconds = 0;             // 0: never read again by itself
   int config_retries = 1;
   StringPairs config_headers;
+  std::chrono::milliseconds config_timeout{10000};  // of one request
+  std::uint64_t config_max_bytes = 64u << 20;       // of one document
 };
 
 // Streams that tools declare at run time, on the admin listener.

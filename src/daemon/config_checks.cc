@@ -134,7 +134,16 @@ class Checker {
       Complain("schema_uri_field", "is empty; give a field, for example $schema");
   }
 
-  void CheckStreams() { CheckScheme("stream_config_uri", config_.streams.config_uri); }
+  void CheckStreams() {
+    CheckScheme("stream_config_uri", config_.streams.config_uri);
+    for (const std::string& file : config_.streams.config_files) {
+      if (file.find("://") != std::string::npos && !file.starts_with("file://")) {
+        Complain(
+            "stream_config_files",
+            "has \"" + file + "\"; give paths or file:// URIs, a URL is for stream_config_uri");
+      }
+    }
+  }
 
   void CheckScheme(std::string_view key, std::string_view uri) {
     const std::size_t colon = uri.find("://");

@@ -23,11 +23,13 @@ using Target =
 // What a type alone does not say about how a value is written.
 enum class Notation : std::uint8_t {
   kPlain,
-  kBytes,        // "10mb" or bytes
-  kFormatMode,   // a bool written as fast | full
-  kJsonTexts,    // a list of any YAML values, kept as JSON texts
-  kKafkaConf,    // a map that goes to librdkafka
-  kSecretPairs,  // a map whose values may be secret
+  kBytes,         // "10mb" or bytes
+  kFormatMode,    // a bool written as fast | full
+  kJsonTexts,     // a list of any YAML values, kept as JSON texts
+  kJsonMap,       // a map of any YAML values, kept as JSON text; empty where not given
+  kIgnoreFollow,  // a bool written as ignore | follow
+  kKafkaConf,     // a map that goes to librdkafka
+  kSecretPairs,   // a map whose values may be secret
 };
 
 // One key of the configuration: everything that is known about it. Its default is what

@@ -39,6 +39,13 @@ struct Words<core::LogFormat> {
   static constexpr std::array<std::string_view, 2> kAll = {"json", "journald"};
 };
 constexpr std::array<std::string_view, 2> kFormatModes = {"fast", "full"};
+constexpr std::array<std::string_view, 2> kIgnoreFollow = {"ignore", "follow"};
+
+// The words for false and true, null if the key is written as such.
+const std::array<std::string_view, 2>* WordsOfBool(Notation notation) {
+  if (notation == Notation::kFormatMode) return &kFormatModes;
+  return notation == Notation::kIgnoreFollow ? &kIgnoreFollow : nullptr;
+}
 
 using Complaint = std::optional<std::string>;
 
@@ -173,11 +180,11 @@ struct Storer {
   }
 
   Complaint operator()(Member<bool> member) const {
-    if (key.notation == Notation::kFormatMode) {
-      const auto found = std::find(kFormatModes.begin(), kFormatModes.end(),
-                                   value.IsScalar() ? value.Scalar() : "");
-      if (found == kFormatModes.end()) return Wrong(JoinFrom(kFormatModes, 0));
-      member(config) = found != kFormatModes.begin();
+    if (const auto* words = WordsOfBool(key.notation)) {
+      const auto* found =
+          std::find(words->begin(), words->end(), value.IsScalar() ? value.Scalar() : "");
+      if (found == words->end()) return Wrong(JoinFrom(*words, 0));
+      member(config) = found != words->begin();
       return std::nullopt;
     }
     const std::string text = IsPlainScalar(value) ? Lower(value.Scalar()) : "";
@@ -199,6 +206,11 @@ struct Storer {
   }
 
   Complaint operator()(Member<std::string> member) const {
+    if (key.notation == Notation::kJsonMap) {
+      if (!value.IsMap()) return Wrong("a map");
+      member(config) = YamlToJson(value);
+      return std::nullopt;
+    }
     if (!value.IsScalar()) return Wrong("a text");
     member(config) = value.Scalar();
     return std::nullopt;
@@ -278,14 +290,18 @@ struct Formatter {
   }
 
   std::string operator()(Member<bool> member) const {
-    if (key.notation == Notation::kFormatMode)
-      return std::string(kFormatModes[member(config) ? 1 : 0]);
+    if (const auto* words = WordsOfBool(key.notation))
+      return std::string((*words)[member(config) ? 1 : 0]);
     return member(config) ? "true" : "false";
   }
   std::string operator()(Member<std::chrono::milliseconds> member) const {
     return Written(key, member(config).count());
   }
-  std::string operator()(Member<std::string> member) const { return Text(member(config)); }
+  std::string operator()(Member<std::string> member) const {
+    const std::string& text = member(config);
+    if (key.notation == Notation::kJsonMap) return text;
+    return Text(text);
+  }
   std::string operator()(Member<std::optional<std::string>> member) const {
     return member(config) ? Text(*member(config)) : "false";
   }
@@ -320,10 +336,13 @@ struct Describer {
     return (key.notation == Notation::kBytes ? "size, " : "integer, ") + Bounds(key);
   }
   std::string operator()(Member<bool>) const {
-    return key.notation == Notation::kFormatMode ? JoinFrom(kFormatModes, 0) : "true or false";
+    const auto* words = WordsOfBool(key.notation);
+    return words != nullptr ? JoinFrom(*words, 0) : "true or false";
   }
   std::string operator()(Member<std::chrono::milliseconds>) const { return "time, " + Bounds(key); }
-  std::string operator()(Member<std::string>) const { return "text"; }
+  std::string operator()(Member<std::string>) const {
+    return key.notation == Notation::kJsonMap ? "map" : "text";
+  }
   std::string operator()(Member<std::optional<std::string>>) const { return "text or false"; }
   std::string operator()(Member<std::vector<std::string>>) const {
     return key.notation == Notation::kJsonTexts ? "list of events" : "text or list of texts";

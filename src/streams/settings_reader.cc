@@ -7,7 +7,9 @@
 
 #include "core/json_text.h"
 #include "core/yaml_json.h"
+#include "streams/merge_settings.h"
 #include "validate/js_number.h"
+#include "validate/pattern.h"
 
 namespace sluice::streams {
 namespace {
@@ -90,46 +92,98 @@ core::StringPairs ReadHeaderFields(const boost::json::object& fields, Reader rea
   return pairs;
 }
 
-void ReadGateSettings(const boost::json::object& settings, Reader reader, StreamSettings& out) {
-  const auto* producers = reader.Map(settings, "producers");
-  if (!producers) return;
-  reader.Enter("producers");
-  const auto* gate = reader.Map(*producers, "eventgate");
-  if (!gate) return;
-  reader.Enter("eventgate");
+bool IsTrue(const boost::json::object& map, std::string_view name) {
+  const auto* value = map.if_contains(name);
+  return value && value->is_bool() && value->get_bool();
+}
+
+void ReadHeaders(const boost::json::object& gate, Reader reader, StreamSettings& out) {
   constexpr std::string_view kHeaders = "enrich_fields_from_http_headers";
-  const auto* headers = Reader::Member(*gate, kHeaders);
+  const auto* headers = Reader::Member(gate, kHeaders);
   if (!headers) return;
   if (*headers == false) {
     out.header_fields.emplace();
-  } else if (const auto* fields = reader.Map(*gate, kHeaders)) {
+  } else if (const auto* fields = reader.Map(gate, kHeaders)) {
     reader.Enter(kHeaders);
     out.header_fields = ReadHeaderFields(*fields, reader);
   }
 }
 
+void ReadProducers(const boost::json::object& settings, Reader reader, StreamSettings& out) {
+  const auto* producers = reader.Map(settings, "producers");
+  if (!producers) return;
+  reader.Enter("producers");
+  if (const auto* kitchen = reader.Map(*producers, "test_kitchen")) {
+    out.test_kitchen = IsTrue(*kitchen, "is_test_kitchen_stream");
+  }
+  if (const auto* gate = reader.Map(*producers, "eventgate")) {
+    reader.Enter("eventgate");
+    out.edge_uniques = IsTrue(*gate, "use_edge_uniques");
+    ReadHeaders(*gate, reader, out);
+  }
+}
+
+void CheckTopicSettings(const boost::json::object& settings, Reader& reader, StreamSettings& out) {
+  for (const std::string_view name : {"topics", "topic_prefixes"}) {
+    const auto* value = settings.if_contains(name);
+    if (value && !value->is_null() && !value->is_array()) {
+      reader.Report(name, "has to be a list, or null");
+    }
+  }
+  const auto* prefixes = settings.if_contains("topic_prefixes");
+  out.without_topic_prefix = prefixes && prefixes->is_null();
+}
+
+// A regex key is a PCRE literal: delimiters, and modifiers behind the second.
+void CompileKey(StreamSettings& out, const std::string& pointer,
+                std::vector<SettingsProblem>& problems) {
+  const std::string_view key = out.key;
+  if (!key.starts_with('/')) return;
+  out.regex = true;
+  const std::size_t end = key.rfind('/');
+  constexpr std::string_view kModifiers = "imsxuADSUXJ";
+  if (end == 0 || key.find_first_not_of(kModifiers, end + 1) != std::string_view::npos) {
+    problems.push_back({pointer,
+                        "not a regular expression: a key that begins with / has to be one, with "
+                        "a / at its end"});
+    return;
+  }
+  auto pattern = validate::Pattern::Compile(key.substr(1, end - 1));
+  if (pattern) {
+    out.pattern = *std::move(pattern);
+  } else {
+    problems.push_back({pointer, "not a regular expression: " + pattern.error().message});
+  }
+}
+
 }  // namespace
 
-StreamSettings ReadSettings(std::string_view key, const boost::json::value& settings,
-                            const std::string& pointer, std::vector<SettingsProblem>& problems) {
+StreamSettings ReadSettings(std::string_view key, const boost::json::object& defaults,
+                            const boost::json::value& settings, const std::string& pointer,
+                            std::vector<SettingsProblem>& problems) {
   StreamSettings out;
   out.key = key;
-  AppendJson(out.settings_json, settings);
-  if (settings.is_null()) return out;
-  const auto* map = settings.if_object();
-  if (!map) {
+  CompileKey(out, pointer, problems);
+  out.has_settings = !settings.is_null() || !defaults.empty();
+  boost::json::value merged = defaults;
+  if (settings.is_object()) {
+    merged = MergeSettings(merged, settings);
+  } else if (!settings.is_null()) {
     problems.push_back({pointer, "the settings of a stream have to be a map"});
     return out;
   }
+  boost::json::object& map = merged.get_object();
+  map["stream"] = key;
+  AppendJson(out.settings_json, merged);
   Reader reader(pointer, problems);
-  out.has_settings = true;
-  out.schema_title = reader.String(*map, "schema_title");
-  if (const auto* fields = reader.Map(*map, "message_key_fields")) {
+  CheckTopicSettings(map, reader, out);
+  out.schema_title = reader.String(map, "schema_title");
+  if (const auto* fields = reader.Map(map, "message_key_fields")) {
     Reader inner = reader;
     inner.Enter("message_key_fields");
     out.message_key_fields = ReadMessageKey(*fields, inner);
   }
-  ReadGateSettings(*map, reader, out);
+  ReadProducers(map, reader, out);
   return out;
 }
 

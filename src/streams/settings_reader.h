@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <string>
 #include <string_view>
@@ -15,11 +16,12 @@ struct SettingsProblem {
   std::string text;
 };
 
-// Reads what the gate needs of one entry of the configuration (`settings` of the stream or regex
-// `key`, found at `pointer`). Null settings are none; members of a wrong type are reported and left
-// out. Never fails.
-StreamSettings ReadSettings(std::string_view key, const boost::json::value& settings,
-                            const std::string& pointer, std::vector<SettingsProblem>& problems);
+// Makes the entry `key` of the configuration: `defaults` (a map) with `settings` (found at
+// `pointer`) merged over them and `stream` forced to the key. Null settings are none. What is wrong
+// is reported and left out: members of a type that cannot be, a regex that is none. Never fails.
+StreamSettings ReadSettings(std::string_view key, const boost::json::object& defaults,
+                            const boost::json::value& settings, const std::string& pointer,
+                            std::vector<SettingsProblem>& problems);
 
 // `value` as JSON.stringify writes it.
 void AppendJson(std::string& out, const boost::json::value& value);

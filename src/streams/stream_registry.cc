@@ -1,126 +1,97 @@
 #include "streams/stream_registry.h"
 
-#include <algorithm>
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
 #include <utility>
 
-#include "core/log.h"
-#include "core/read_file.h"
-#include "core/yaml_json.h"
+#include "streams/config_assembly.h"
+#include "streams/config_files.h"
+#include "streams/layered_snapshot.h"
 #include "streams/static_snapshot.h"
 
 namespace sluice::streams {
 namespace {
 
-constexpr std::size_t kMaxReportedProblems = 100;
-constexpr std::size_t kMaxFileBytes = 256u << 20;
-
-core::Error Unavailable(std::string message) {
-  return {core::ErrorCode::kStreamConfigUnavailable, std::move(message)};
-}
-
-core::Result<std::string> PathOf(std::string_view uri) {
-  constexpr std::string_view kFileScheme = "file://";
-  if (uri.starts_with(kFileScheme)) return std::string(uri.substr(kFileScheme.size()));
-  if (uri.find("://") == std::string_view::npos) return std::string(uri);
-  return Unavailable(
-      "stream_config_uri " + std::string(uri) +
-      ": only files can be read; save its answer to a file and name that, as a path or "
-      "file:// URI");
-}
-
-// What MediaWiki says beside the streams: an error instead of them, or warnings.
-core::Result<void> CheckMediaWiki(const boost::json::object& document, const std::string& path) {
-  if (const auto* error = document.if_contains("error")) {
-    std::string text;
-    AppendJson(text, *error);
-    return Unavailable(path + " holds an error instead of streams: " + text);
+core::Result<std::shared_ptr<StaticSnapshot>> ReadAll(const core::StreamOptions& options) {
+  if (IsHttpUrl(options.config_uri)) {
+    return core::Error{core::ErrorCode::kStreamConfigUnavailable,
+                       "stream_config_uri " + options.config_uri +
+                           ": only files can be read; save its answer to a file and name that, as "
+                           "a path or file:// URI"};
   }
-  if (const auto* warnings = document.if_contains("warnings")) {
-    std::string text;
-    AppendJson(text, *warnings);
-    core::Log(core::LogLevel::kWarn, "stream_config_warnings",
-              "the stream configuration came with warnings", {{"file", path}, {"warnings", text}});
-  }
-  return {};
-}
-
-// Follows `object_path` ("streams", "a.b") from the root; `pointer` becomes where it leads.
-const boost::json::value* Select(const boost::json::value& root, std::string_view object_path,
-                                 std::string& pointer) {
-  const boost::json::value* value = &root;
-  while (value && !object_path.empty()) {
-    const std::string_view name = object_path.substr(0, object_path.find('.'));
-    object_path.remove_prefix(std::min(object_path.size(), name.size() + 1));
-    core::AppendPointerToken(pointer, name);
-    value = value->is_object() ? value->get_object().if_contains(name) : nullptr;
-  }
-  return value;
-}
-
-std::string Describe(const std::string& path, std::string_view text,
-                     const std::vector<SettingsProblem>& problems) {
-  std::vector<std::string> pointers;
-  for (const auto& problem : problems) pointers.push_back(problem.pointer);
-  const auto lines = core::LinesOf(text, pointers);
-  std::string message;
-  for (std::size_t i = 0; i < problems.size() && i < kMaxReportedProblems; ++i) {
-    if (i > 0) message += '\n';
-    message += path + ":" + std::to_string(lines[i]) + ": " + problems[i].pointer + ": " +
-               problems[i].text;
-  }
-  if (problems.size() > kMaxReportedProblems) {
-    message += "\nand " + std::to_string(problems.size() - kMaxReportedProblems) + " more";
-  }
-  return message;
-}
-
-core::Result<std::shared_ptr<StaticSnapshot>> ReadSnapshot(const core::StreamOptions& options) {
-  const auto path = PathOf(options.config_uri);
-  if (!path) return path.error();
-  std::string text;
-  if (const int error = core::ReadFile(*path, kMaxFileBytes, text)) {
-    return Unavailable("stream_config_uri " + *path + ": " + core::ErrnoText(error));
-  }
-  const auto document = core::ParseYamlOrJson(text, core::ErrorCode::kStreamConfigUnavailable);
-  if (!document) return Unavailable(*path + ": " + document.error().message);
-  if (const auto* map = document->if_object(); map && !options.config_object_path.empty()) {
-    const auto checked = CheckMediaWiki(*map, *path);
-    if (!checked) return checked.error();
-  }
-  std::string pointer;
-  const auto* streams = Select(*document, options.config_object_path, pointer);
-  if (!streams || !streams->is_object()) {
-    return Unavailable(*path + ": there is no map of streams at '" + options.config_object_path +
-                       "' (stream_config_object_path)");
-  }
-  std::vector<SettingsProblem> problems;
-  auto snapshot = StaticSnapshot::Build(streams->get_object(), pointer, problems);
-  if (!problems.empty()) return Unavailable(Describe(*path, text, problems));
-  return snapshot;
+  const auto texts = ReadConfigFiles(options);
+  if (!texts.has_value()) return texts.error();
+  return AssembleConfig(options, *texts);
 }
 
 }  // namespace
 
-StreamRegistry::StreamRegistry(const core::StreamOptions& options) : options_(options) {}
+bool NamesStreamConfig(const core::StreamOptions& options) {
+  return !options.inline_config.empty() || !options.config_files.empty() ||
+         !options.config_uri.empty();
+}
+
+StreamRegistry::StreamRegistry(const core::StreamOptions& options)
+    : options_(options), configured_(NamesStreamConfig(options)) {}
 StreamRegistry::~StreamRegistry() = default;
 
 core::Result<void> StreamRegistry::Load() {
   if (!configured()) return {};
-  auto snapshot = ReadSnapshot(options_);
-  if (!snapshot) return snapshot.error();
-  std::lock_guard lock(mutex_);
-  const std::uint64_t generation = generation_.load(std::memory_order_relaxed) + 1;
-  (*snapshot)->generation = generation;
-  current_ = *std::move(snapshot);
-  generation_.store(generation, std::memory_order_release);
+  auto streams = ReadAll(options_);
+  if (!streams.has_value()) return streams.error();
+  Publish(*std::move(streams));
   return {};
 }
 
+void StreamRegistry::Publish(std::shared_ptr<const StaticSnapshot> streams) {
+  const std::lock_guard changing(changing_);
+  static_ = std::move(streams);
+  Swap(changing);
+}
+
+core::Result<void> StreamRegistry::SetDeclared(std::vector<DeclaredStream> streams) {
+  if (!configured()) {
+    if (streams.empty()) return {};
+    return core::Error{core::ErrorCode::kStreamConfigUnavailable,
+                       "streams cannot be declared where there is no stream configuration: set "
+                       "stream_config, which may be an empty map"};
+  }
+  const std::lock_guard changing(changing_);
+  const boost::json::object none;
+  std::string message;
+  for (const DeclaredStream& stream : streams) {
+    const auto read = ReadDeclared(stream, static_ ? static_->defaults() : none);
+    if (read.has_value()) continue;
+    if (!message.empty()) message += '\n';
+    message += read.error().message;
+  }
+  if (!message.empty())
+    return core::Error{core::ErrorCode::kStreamConfigUnavailable, std::move(message)};
+  declared_ = std::move(streams);
+  if (static_) Swap(changing);
+  return {};
+}
+
+void StreamRegistry::Swap(const std::lock_guard<std::mutex>& /*changing*/) {
+  const std::uint64_t generation = generation_.load(std::memory_order_relaxed) + 1;
+  std::shared_ptr<const StreamSnapshot> snapshot =
+      std::make_shared<LayeredSnapshot>(static_, declared_, generation);
+  {
+    const std::lock_guard lock(mutex_);
+    current_.swap(snapshot);
+    generation_.store(generation, std::memory_order_release);
+  }
+}  // the snapshot before goes outside of the lock, unless readers still have it
+
 std::shared_ptr<const StreamSnapshot> StreamRegistry::Current() const {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return current_;
+}
+
+core::Result<std::shared_ptr<const StreamSnapshot>> ReadStreamConfig(
+    const core::StreamOptions& options) {
+  StreamRegistry registry(options);
+  const auto loaded = registry.Load();
+  if (!loaded.has_value()) return loaded.error();
+  return registry.Current();
 }
 
 std::string TopicOf(std::string_view stream, std::string_view topic_prefix) {

@@ -13,20 +13,36 @@
 #include "core/config.h"
 #include "core/error.h"
 
+namespace sluice::validate {
+class Pattern;
+}
+
 namespace sluice::streams {
 
-// What the gate reads of one stream's settings (EventStreamConfig semantics).
+class StaticSnapshot;
+
+// One entry of the stream configuration: all its settings, and what the gate reads of them
+// (EventStreamConfig semantics).
 struct StreamSettings {
-  std::string key;  // the name, or the regex text for regex entries
-  bool has_settings = false;
+  std::string key;            // the name, or the regex text for regex entries
+  bool regex = false;         // the key begins with '/'
+  bool declared = false;      // set at run time, not by a static source
+  bool has_settings = false;  // false: the entry is null, and there are no default settings
   std::optional<std::string> schema_title;
   core::StringPairs message_key_fields;  // key path -> event path, in order
   // producers.eventgate.enrich_fields_from_http_headers: field path -> header (lower case), empty:
   // this field is switched off. Absent: the stream says nothing about it. Present without any
   // entry: the stream said false, no field at all.
   std::optional<core::StringPairs> header_fields;
-  std::string
-      settings_json;  // all settings as they were given, in their order: a JSON object, or null
+  bool without_topic_prefix = false;  // topic_prefixes is null
+  bool edge_uniques = false;          // producers.eventgate.use_edge_uniques
+  bool test_kitchen = false;          // producers.test_kitchen.is_test_kitchen_stream
+  // All settings, those of the stream over the default ones, `stream` being the key: a JSON object
+  // as JSON.stringify writes it, in the order of the merge.
+  std::string settings_json;
+  // What stands between the slashes of a regex key; null for others. The gate uses only entries
+  // that end with '/' too: behind it would be modifiers, which are not read.
+  std::shared_ptr<const validate::Pattern> pattern;
 };
 
 // All stream configuration at one moment. Immutable, any thread.
@@ -36,33 +52,69 @@ class StreamSnapshot {
   // Exact key, else the first regex entry (`/…/`) in declaration order that matches; null: not
   // configured.
   virtual const StreamSettings* Find(std::string_view stream) const = 0;
+  // The entry with this key, regex texts included; null: there is none.
+  virtual const StreamSettings* FindKey(std::string_view key) const = 0;
   virtual std::size_t size() const = 0;
+  // In the order of their declaration, i < size(): static entries first, declared ones behind them.
+  virtual const StreamSettings& entry(std::size_t i) const = 0;
   std::uint64_t generation = 0;
 };
 
-// Holds the current snapshot; readers keep the one that they began with. With an empty `config_uri`
-// there is none, and any schema may go to any stream.
+// A stream that was declared at run time; settings as a JSON object, without default settings.
+struct DeclaredStream {
+  std::string name;
+  std::string settings_json;
+};
+
+// Holds the current snapshot; readers keep the one that they began with. Without a source of stream
+// configuration there is none, and any schema may go to any stream. All members may be called from
+// any thread.
 class StreamRegistry {
  public:
   explicit StreamRegistry(const core::StreamOptions& options);
   ~StreamRegistry();
 
-  // Reads the configuration once. Fails with kStreamConfigUnavailable and a message that names
-  // file, line and reason.
+  bool configured() const { return configured_; }
+
+  // Reads all sources once and publishes what they say. Fails with kStreamConfigUnavailable, and
+  // changes nothing then. Blocks; does nothing if not configured.
   core::Result<void> Load();
 
-  bool configured() const { return !options_.config_uri.empty(); }
+  // Publishes new static streams, the declared ones behind them.
+  void Publish(std::shared_ptr<const StaticSnapshot> streams);
 
-  // The current snapshot, null if not configured. Changes only when generation() does.
+  // Replaces all declared streams. They take part in a snapshot as soon as there are static streams
+  // (an empty `stream_config` counts), and stay through refreshes. One with the name of a static
+  // key is kept but not used: static wins. A declared name is found before a static regex that
+  // matches it. Fails with kStreamConfigUnavailable and what is wrong, and changes nothing then;
+  // also if not configured. Takes time in proportion to `streams`.
+  core::Result<void> SetDeclared(std::vector<DeclaredStream> streams);
+
+  // The current snapshot, null if not configured or not read yet. Changes only when generation()
+  // does.
   std::shared_ptr<const StreamSnapshot> Current() const;
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
  private:
-  core::StreamOptions options_;
+  void Swap(const std::lock_guard<std::mutex>& changing);
+
+  const core::StreamOptions options_;
+  const bool configured_;
+  std::mutex changing_;  // one change at a time; readers take only mutex_
+  std::shared_ptr<const StaticSnapshot> static_;
+  std::vector<DeclaredStream> declared_;
   mutable std::mutex mutex_;
   std::shared_ptr<const StreamSnapshot> current_;
   std::atomic<std::uint64_t> generation_{0};
 };
+
+// Reads all sources that the options name, once, for commands. Fails as StreamRegistry::Load. Null
+// if the options name none.
+core::Result<std::shared_ptr<const StreamSnapshot>> ReadStreamConfig(
+    const core::StreamOptions& options);
+
+// Whether the options name a source of stream configuration.
+bool NamesStreamConfig(const core::StreamOptions& options);
 
 // The Kafka topic of a stream: the stream itself if it begins with "eventlogging_", else prefix +
 // stream.

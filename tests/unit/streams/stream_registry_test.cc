@@ -1,33 +1,15 @@
 #include "streams/stream_registry.h"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
+
+#include "temp_file.h"
 
 namespace sluice::streams {
 namespace {
-
-// A file with a name of its own, gone at the end.
-class TempFile {
- public:
-  explicit TempFile(std::string_view text) {
-    path_ = (std::filesystem::temp_directory_path() / "sluice-streams-XXXXXX").string();
-    const int fd = mkstemp(path_.data());
-    REQUIRE(fd >= 0);
-    REQUIRE(close(fd) == 0);
-    Write(text);
-  }
-  ~TempFile() { std::filesystem::remove(path_); }
-  void Write(std::string_view text) { std::ofstream(path_, std::ios::binary) << text; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 core::StreamOptions OptionsFor(const std::string& uri, std::string object_path = "") {
   core::StreamOptions options;
@@ -101,12 +83,13 @@ TEST_CASE("StreamRegistry: reads the settings that the gate uses") {
   CHECK(settings->settings_json ==
         R"({"schema_title":"test/event","message_key_fields":{"wiki_id":"wiki",)"
         R"("page_id":"page.page_id"},"producers":{"eventgate":{"enrich_fields_from_http_headers":)"
-        R"({"meta.request_id":"X-Request-Id","http.request_headers.user-agent":false}}}})");
+        R"({"meta.request_id":"X-Request-Id","http.request_headers.user-agent":false}}},)"
+        R"("stream":"a.b"})");
 
   const auto* plain = snapshot->Find("plain");
   REQUIRE(plain);
   CHECK_FALSE(plain->has_settings);
-  CHECK(plain->settings_json == "null");
+  CHECK(plain->settings_json == R"({"stream":"plain"})");
   const auto* empty = snapshot->Find("empty");
   REQUIRE(empty);
   CHECK(empty->has_settings);
@@ -144,7 +127,7 @@ TEST_CASE("StreamSnapshot: exact key, else the first regex that matches") {
 
 TEST_CASE("StreamRegistry: reads what the API answers, below the object path") {
   const TempFile file(
-      R"({"streams":{"0":{"stream":"named","schema_title":"t"},"7":{"schema_title":"seven"},)"
+      R"({"streams":{"0":{"stream":"named","schema_title":"t"},)"
       R"("x":{"sample":{"rate":0.5,"n":[1,1e21]}}},"warnings":{"main":["unrecognized"]}})");
   StreamRegistry registry(OptionsFor(file.path(), "streams"));
   REQUIRE(registry.Load().has_value());
@@ -152,9 +135,9 @@ TEST_CASE("StreamRegistry: reads what the API answers, below the object path") {
   CHECK(snapshot->Find("0") == nullptr);
   REQUIRE(snapshot->Find("named"));
   CHECK(snapshot->Find("named")->schema_title == "t");
-  REQUIRE(snapshot->Find("7"));
   REQUIRE(snapshot->Find("x"));
-  CHECK(snapshot->Find("x")->settings_json == R"({"sample":{"rate":0.5,"n":[1,1e+21]}})");
+  CHECK(snapshot->Find("x")->settings_json ==
+        R"({"sample":{"rate":0.5,"n":[1,1e+21]},"stream":"x"})");
 }
 
 TEST_CASE("StreamRegistry: all problems are told at once, with their lines") {
@@ -198,9 +181,21 @@ TEST_CASE("StreamRegistry: a file that is no configuration is refused with the r
     CHECK(LoadError(registry) ==
           "stream_config_uri /nonexistent/streams.yaml: No such file or directory");
   }
-  SUBCASE("a folder") {
-    StreamRegistry registry(OptionsFor("/tmp"));
-    CHECK(LoadError(registry) == "stream_config_uri /tmp: Is a directory");
+  SUBCASE("a device") {
+    StreamRegistry registry(OptionsFor("/dev/null"));
+    CHECK(LoadError(registry) == "stream_config_uri /dev/null: Invalid argument");
+  }
+  SUBCASE("an integer key without a name") {
+    const TempFile file("7: {schema_title: seven}\n");
+    StreamRegistry registry(OptionsFor(file.path()));
+    CHECK(LoadError(registry) ==
+          file.path() +
+              ":1: /7: an entry with an integer key has to be named by its setting `stream`");
+  }
+  SUBCASE("no streams") {
+    const TempFile file("{}");
+    StreamRegistry registry(OptionsFor(file.path()));
+    CHECK(LoadError(registry) == file.path() + " holds no streams");
   }
   SUBCASE("remote") {
     StreamRegistry registry(OptionsFor("http://127.0.0.1:1/w/api.php"));
