@@ -47,11 +47,11 @@ static_assert(sizeof(Node) == 16);
 
 // The hash that key nodes carry, 24 bits, of the decoded bytes. Stable within a process only.
 // `first` and `last` are the first and the last eight bytes, or, of a shorter key, all of them
-// behind zeros.
+// before zeros. The upper bits of a product depend on all bits of its factors, and of the factors'
+// sum, which counts for short keys, too.
 inline std::uint32_t MixKey(std::uint64_t first, std::uint64_t last, std::size_t size) {
-  const std::uint64_t h = (first ^ (size * 0x9e3779b97f4a7c15ull)) * 0xbf58476d1ce4e5b9ull +
-                          (last ^ last >> 29) * 0x94d049bb133111ebull;
-  return static_cast<std::uint32_t>((h ^ h >> 23) >> 40);
+  const std::uint64_t h = first * 0x9e3779b97f4a7c15ull + (last + size) * 0x94d049bb133111eaull;
+  return static_cast<std::uint32_t>(h >> 40);
 }
 
 inline std::uint64_t MiddleOfKey(const char* key, std::size_t size) {
@@ -75,14 +75,16 @@ inline std::uint32_t HashKey(std::string_view key) {
 
 // HashKey of a key behind whose begin eight bytes are readable, without a branch on its size.
 inline std::uint32_t HashPaddedKey(const char* key, std::size_t size) {
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  static constexpr std::uint64_t kMasks[9] = {
+      0, kAll >> 56, kAll >> 48, kAll >> 40, kAll >> 32, kAll >> 24, kAll >> 16, kAll >> 8, kAll};
   std::uint64_t first;
   std::uint64_t last;
-  const std::size_t beyond = size > 8 ? size - 8 : 0;
-  const std::uint64_t mask = size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * size) - 1;
+  const std::size_t short_size = size < 8 ? size : 8;
   std::memcpy(&first, key, 8);
-  std::memcpy(&last, key + beyond, 8);
-  first &= mask;
-  last &= mask;
+  std::memcpy(&last, key + (size - short_size), 8);
+  first &= kMasks[short_size];
+  last &= kMasks[short_size];
   if (size > 16) last ^= MiddleOfKey(key, size);
   return MixKey(first, last, size);
 }

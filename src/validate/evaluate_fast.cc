@@ -2,29 +2,35 @@
 
 #include <cmath>
 #include <cstring>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "validate/reader.h"
 
 namespace sluice::validate {
 namespace {
 
-template <class Word>
-inline bool SameEnds(const char* a, const char* b, std::size_t size) {
-  Word first_a, first_b, last_a, last_b;
-  std::memcpy(&first_a, a, sizeof(Word));
-  std::memcpy(&first_b, b, sizeof(Word));
-  std::memcpy(&last_a, a + size - sizeof(Word), sizeof(Word));
-  std::memcpy(&last_b, b + size - sizeof(Word), sizeof(Word));
-  return ((first_a ^ first_b) | (last_a ^ last_b)) == 0;
+// Two texts of one length of at most 32, behind whose begins 32 bytes are readable, compared in
+// blocks, whatever their length.
+inline bool SameBlocks(const char* a, const char* b, std::size_t size) {
+#if defined(__SSE2__)
+  const auto equal = [&](std::size_t at) {
+    const auto* x = reinterpret_cast<const __m128i*>(a + at);
+    const auto* y = reinterpret_cast<const __m128i*>(b + at);
+    return static_cast<std::uint64_t>(
+        _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(x), _mm_loadu_si128(y))));
+  };
+  const std::uint64_t wanted = (std::uint64_t{1} << size) - 1;
+  std::uint64_t same = equal(0);
+  if (size > 16) same |= equal(16) << 16;
+  return (wanted & ~same) == 0;
+#else
+  return std::memcmp(a, b, size) == 0;
+#endif
 }
-
-// Two texts of one length; faster than memcmp for the few bytes that keys have.
-inline bool SameBytes(const char* a, const char* b, std::size_t size) {
-  if (size > 16) [[unlikely]]
-    return std::memcmp(a, b, size) == 0;
-  if (size >= 8) return SameEnds<std::uint64_t>(a, b, size);
-  if (size >= 4) return SameEnds<std::uint32_t>(a, b, size);
-  if (size >= 2) return SameEnds<std::uint16_t>(a, b, size);
-  return size == 0 || *a == *b;
-}
+constexpr std::size_t kBlocks = 32;
+static_assert(kBlocks <= kReadPadding && kBlocks <= kPoolPadding);
 
 }  // namespace
 
@@ -36,19 +42,25 @@ inline std::string_view FastPass::String(const Node* text) const {
   return {body_ + text->begin + 1, text->end - text->begin - 2};
 }
 
-inline const Property* FastPass::Lookup(const ObjectRules& rules, const Node* key) const {
+inline bool FastPass::IsNamed(const MemberSlot& slot, const Node* key) const {
+  const char* const name = pool_ + slot.name;
+  if (key->has(Node::kEscaped) || key->begin >= body_size_ || slot.name_size > kBlocks)
+      [[unlikely]] {
+    return String(key) == std::string_view(name, slot.name_size);
+  }
+  return key->end - key->begin - 2 == slot.name_size &&
+         SameBlocks(body_ + key->begin + 1, name, slot.name_size);
+}
+
+inline const MemberSlot* FastPass::Lookup(const ObjectRules& rules, const Node* key) const {
   const std::uint32_t hash = key->extra();
-  const PropertySlot* table = slots_ + rules.table;
-  for (std::uint32_t slot = hash >> rules.table_shift;; ++slot) {
-    const PropertySlot& entry = table[slot & rules.table_mask];
-    if (entry.property == kNowhere) return nullptr;
-    if (entry.hash != hash) continue;
-    const Property& property = properties_[entry.property];
-    const std::string_view name = String(key);
-    if (name.size() == property.name_size &&
-        SameBytes(name.data(), pool_ + property.name, name.size())) [[likely]] {
-      return &property;
+  const MemberSlot* const table = slots_ + rules.table;
+  for (std::uint32_t at = hash >> rules.table_shift;; ++at) {
+    const MemberSlot& slot = table[at & rules.table_mask];
+    if (slot.hash == hash && slot.property != kNowhere && IsNamed(slot, key)) [[likely]] {
+      return &slot;
     }
+    if (slot.property == kNowhere) return nullptr;
   }
 }
 
@@ -67,17 +79,31 @@ bool FastPass::Stop(Exhaustion reason) {
   return false;
 }
 
+// Mostly decided without a frame of its own: the calls are the last thing it does.
 bool FastPass::Check(SchemaId id, const Node* value) {
   const SchemaNode& schema = schemas_[id];
-  Kind kind = value->kind();
-  if (kind == Kind::kKey) kind = Kind::kString;  // under propertyNames
-  if ((schema.types & TypeBit(kind)) == 0) return CheckSpecial(schema, value);
-  switch (kind) {
+  const Kind kind = value->kind();
+  if ((schema.types & TypeBit(kind)) == 0) [[unlikely]]
+    return CheckSpecial(schema, value);
+  if (schema.rest == kNowhere) {
+    if (kind == Kind::kString) {
+      return (schema.flags & SchemaNode::kStringRules) == 0 || CheckString(schema, value);
+    }
+    if (kind == Kind::kNumber) {
+      return (schema.flags & SchemaNode::kNumberRules) == 0 || CheckNumber(schema, value);
+    }
+  }
+  return CheckGroups(schema, value);
+}
+
+bool FastPass::CheckGroups(const SchemaNode& schema, const Node* value) {
+  switch (value->kind()) {
     case Kind::kNumber:
       if ((schema.flags & SchemaNode::kNumberRules) != 0 && !CheckNumber(schema, value)) {
         return false;
       }
       break;
+    case Kind::kKey:
     case Kind::kString:
       if ((schema.flags & SchemaNode::kStringRules) != 0 && !CheckString(schema, value)) {
         return false;
@@ -100,9 +126,13 @@ bool FastPass::Check(SchemaId id, const Node* value) {
 
 // Of a schema that does not take the type: `false`, a wrong type, or a reference.
 bool FastPass::CheckSpecial(const SchemaNode& schema, const Node* value) {
+  Kind kind = value->kind();
+  if (kind == Kind::kKey) {  // under propertyNames: its bit is not a type
+    kind = Kind::kString;
+    if ((schema.types & TypeBit(kind)) != 0) return CheckGroups(schema, value);
+  }
   if ((schema.flags & SchemaNode::kReference) == 0) return false;
   const Reference& reference = program_.references[schema.rest];
-  const Kind kind = value->kind() == Kind::kKey ? Kind::kString : value->kind();
   if ((reference.types & TypeBit(kind)) == 0) return false;
   if (kind == Kind::kNumber && (reference.types & kIntegralOnly) != 0 &&
       !IsIntegral(document_.Number(*value))) {
@@ -200,29 +230,25 @@ bool FastPass::CheckObject(const ObjectRules& rules, const Node* object) {
 
 bool FastPass::CheckMembers(const ObjectRules& rules, const Node* object) {
   // Keys are unique, so that counting the required ones that are there is enough.
-  std::uint32_t required = 0;
-  std::uint32_t defaults = 0;
+  std::uint64_t counts = 0;
   const Node* const end = object + object->nodes();
   for (const Node* key = object + 1; key < end;) {
     const Node* value = key + 1;
-    const Property* property = rules.table_mask == 0 ? nullptr : Lookup(rules, key);
-    if (property != nullptr) {
-      required += property->required;
-      defaults += property->has_default;
-    }
-    if (property != nullptr && property->declared) {
-      const bool accepted = (schemas_[property->schema].accepts & TypeBit(value->kind())) != 0;
-      if (!accepted && !Check(property->schema, value)) return false;
+    const MemberSlot* slot = rules.table_mask == 0 ? nullptr : Lookup(rules, key);
+    if (slot != nullptr) counts += slot->counts;
+    if (slot != nullptr && slot->declared) {
+      const bool accepted = (slot->accepts & TypeBit(value->kind())) != 0;
+      if (!accepted && !Check(slot->schema, value)) return false;
     } else if (rules.additional != Additional::kAllowed && !CheckAdditional(rules, key)) {
       return false;
     }
     key = value + value->nodes();
   }
-  if (defaults != rules.default_count && defaults_) {
+  if (counts / MemberSlot::kHasDefault != rules.default_count && defaults_) {
     needs_defaults_ = true;
     return Stop(Exhaustion::kNone);
   }
-  return required == rules.required_count;
+  return counts % MemberSlot::kHasDefault == rules.required_count;
 }
 
 bool FastPass::CheckAdditional(const ObjectRules& rules, const Node* key) {

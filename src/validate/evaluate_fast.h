@@ -19,7 +19,6 @@ class FastPass {
   FastPass(const Program& program, const Document& document, ValueEquality& equality)
       : schemas_(program.schemas.data()),
         slots_(program.slots.data()),
-        properties_(program.properties.data()),
         pool_(program.pool.data()),
         body_(document.body.data()),
         body_size_(document.body.size()),
@@ -35,6 +34,7 @@ class FastPass {
 
  private:
   bool Check(SchemaId id, const Node* value);
+  bool CheckGroups(const SchemaNode& schema, const Node* value);
   bool CheckSpecial(const SchemaNode& schema, const Node* value);
   bool CheckNumber(const SchemaNode& schema, const Node* value) const;
   bool CheckString(const SchemaNode& schema, const Node* text);
@@ -48,15 +48,15 @@ class FastPass {
   bool CheckRest(const RestRules& rules, const Node* value);
   bool CheckOneOf(Range alternatives, const Node* value);
   bool Matches(std::uint32_t pattern, std::string_view text);
-  const Property* Lookup(const ObjectRules& rules, const Node* key) const;
+  const MemberSlot* Lookup(const ObjectRules& rules, const Node* key) const;
+  bool IsNamed(const MemberSlot& slot, const Node* key) const;
   std::string_view String(const Node* text) const;
   bool Stop(Exhaustion reason);
   bool stopped() const { return stopped_; }
 
   // Of the program and the document, for the hot path.
   const SchemaNode* schemas_;
-  const PropertySlot* slots_;
-  const Property* properties_;
+  const MemberSlot* slots_;
   const char* pool_;
   const char* body_;
   std::size_t body_size_;

@@ -35,7 +35,7 @@ std::size_t CountCodePoints(std::string_view text) {
 const Property* FindProperty(const Program& program, const ObjectRules& rules, std::uint32_t hash,
                              std::string_view key) {
   if (rules.table_mask == 0) return nullptr;
-  const PropertySlot* table = program.slots.data() + rules.table;
+  const MemberSlot* table = program.slots.data() + rules.table;
   for (std::uint32_t slot = (hash >> rules.table_shift) & rules.table_mask;
        table[slot].property != kNowhere; slot = (slot + 1) & rules.table_mask) {
     if (table[slot].hash != hash) continue;

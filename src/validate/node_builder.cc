@@ -1,7 +1,6 @@
 #include "validate/node_builder.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "validate/json_string.h"
@@ -16,267 +15,291 @@ constexpr std::uint32_t kLargeObject = 64;
 bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-// What may stand right behind a number or a word. A quote there is no structural of its own, so it
-// must not end one.
-constexpr auto kEndsScalar = [] {
-  std::array<bool, 256> ends{};
-  for (const char c : {' ', '\n', '\r', '\t', ',', '}', ']', ':', '{', '['}) {
-    ends[static_cast<unsigned char>(c)] = true;
-  }
-  return ends;
-}();
-
 }  // namespace
 
+// The state of a walk over the tokens. It is only fast while it lives in registers: nothing that is
+// called may keep a reference to it, so what takes one is inlined.
 struct NodeBuilder::Walk {
-  std::string_view text;
-  const std::uint32_t* next;  // the structural to read next
+  const char* text;
+  std::uint32_t size;
+  std::uint32_t backslash;    // the first one that is not before the current string
+  const std::uint32_t* next;  // the token to read next
   const std::uint32_t* end;
-  Node* node;                  // the node to write next
-  std::size_t next_backslash;  // the first one that is not before the current string
-  std::uint32_t gaps = 0;      // not 0: some token does not begin where the one before it ended
-  Document* document;
-  Outcome outcome;
+  Node* node;               // the node to write next
+  std::uint32_t inner = 0;  // bytes of scalars, without the first of each
+  std::uint32_t at = 0;     // the current token
+  Problem problem = Problem::kNone;
 };
 
-// The walk is only fast as one function: its state stays in registers.
 #define SLUICE_INLINE inline __attribute__((always_inline))
-
-SLUICE_INLINE bool NodeBuilder::Fail(Walk& walk, Problem problem, std::size_t at) {
-  walk.outcome = {problem, at};
-  return false;
-}
 
 NodeBuilder::Outcome NodeBuilder::Build(std::string_view text, const std::uint32_t* structurals,
                                         std::size_t count, int max_depth, Document& document) {
-  max_depth_ = max_depth;
   document_ = &document;
+  max_depth_ = max_depth;
   if (frames_.size() < static_cast<std::size_t>(max_depth) + 1) frames_.resize(max_depth + 1);
-  const void* backslash = std::memchr(text.data(), '\\', text.size());
-  Walk walk{text, structurals, structurals + count, document.nodes.data(), 0, 0, &document, {}};
-  walk.next_backslash = backslash ? static_cast<const char*>(backslash) - text.data() : text.size();
-  Run(walk);
-  document.has_blanks = walk.gaps != 0;
-  return walk.outcome;
+  // Where the last token closes a container, each token that closes none is followed by another.
+  const char first = text[structurals[0]];
+  const char last = text[structurals[count - 1]];
+  const bool closed = (first == '{' || first == '[') && (last == '}' || last == ']');
+  return closed ? Run<LastToken::kCloses>(text, structurals, count)
+                : Run<LastToken::kAny>(text, structurals, count);
 }
 
-// One loop over all tokens. Its jumps are the grammar: a container that opens goes on with its
-// first key or value, and behind each value stands what its container allows.
-SLUICE_INLINE void NodeBuilder::Run(Walk& walk) {
-  Node* const nodes = document_->nodes.data();
-  const char* const text = walk.text.data();
-  int depth = 0;
-  Frame* frame = nullptr;
-  bool in_object = false;
-  std::uint32_t at = 0;
+// One loop over all tokens, and one function, since everything in it is one state. Its jumps are
+// the grammar: a container that opens goes on with its first key or value, and behind each value
+// stands what its container allows.
+template <NodeBuilder::LastToken kLast>
+NodeBuilder::Outcome NodeBuilder::Run(std::string_view text, const std::uint32_t* structurals,
+                                      std::size_t count) {
+  const void* const backslash = std::memchr(text.data(), '\\', text.size());
+  Walk walk;
+  walk.text = text.data();
+  walk.size = static_cast<std::uint32_t>(text.size());
+  walk.backslash =
+      backslash == nullptr
+          ? walk.size
+          : static_cast<std::uint32_t>(static_cast<const char*>(backslash) - text.data());
+  walk.next = structurals;
+  walk.end = structurals + count;
+  walk.node = document_->nodes.data();
+  Frame* const outermost = frames_.data();
+  Frame* const innermost = outermost + max_depth_;
+  Frame* frame = outermost;   // of the container that we are in; the outermost is none
+  bool in_object = false;     // that container is one
+  std::uint32_t members = 0;  // or elements of it, so far
+  const auto at_end = [&] { return kLast == LastToken::kAny && walk.next == walk.end; };
 
 value:
-  if (walk.next == walk.end) return void(Fail(walk, Problem::kUnexpectedEnd, walk.text.size()));
-  at = *walk.next++;
-  if (text[at] != '{' && text[at] != '[') {
-    if (!Scalar(walk, at)) return;
-    goto after;
-  }
-  {
-    const bool object = text[at] == '{';
-    walk.node->begin = at;
-    walk.node->bits = static_cast<std::uint32_t>(object ? Kind::kObject : Kind::kArray);
-    if (walk.next == walk.end) return void(Fail(walk, Problem::kUnexpectedEnd, walk.text.size()));
-    walk.gaps |= (at + 1) ^ *walk.next;
-    if (text[*walk.next] == (object ? '}' : ']')) {
-      walk.node->end = *walk.next++ + 1;
-      walk.node->inside = 0;
-      if (depth > 0) walk.gaps |= walk.node->end ^ *walk.next;
-      ++walk.node;
+  if (at_end()) goto unexpected_end;
+  walk.at = *walk.next++;
+  if (const char c = walk.text[walk.at]; c == '{' || c == '[') {
+    const bool object = c == '{';
+    Node* const node = walk.node++;
+    node->begin = walk.at;
+    node->bits = static_cast<std::uint32_t>(object ? Kind::kObject : Kind::kArray);
+    if (at_end()) goto unexpected_end;
+    if (walk.text[*walk.next] == (object ? '}' : ']')) {
+      node->end = *walk.next++ + 1;
+      node->inside = 0;
       goto after;
     }
-    if (depth == max_depth_) return void(Fail(walk, Problem::kTooDeep, at));
-    frame = &frames_[++depth];
-    frame->node = static_cast<std::uint32_t>(walk.node - nodes);
-    frame->count = 1;
-    ++walk.node;
+    if (frame == innermost) {
+      walk.problem = Problem::kTooDeep;
+      goto failed;
+    }
+    ++frame;
+    frame->node = node;
+    frame->outer_members = members;
+    frame->outer_is_object = in_object;
     in_object = object;
+    members = 1;
     if (!object) goto value;
     std::memset(frame->seen, 0, sizeof frame->seen);
+  } else {
+    if (!Scalar<kLast>(walk, c)) goto failed;
+    goto after;
   }
 
 key:
-  if (!Key(walk, *frame)) return;
+  if (at_end()) goto unexpected_end;
+  walk.at = *walk.next++;
+  if (walk.text[walk.at] != '"') goto unexpected_character;
+  {
+    Node* const key = walk.node;
+    if (!String(walk, Kind::kKey)) goto failed;
+    if (at_end()) goto unexpected_end;
+    walk.at = *walk.next++;
+    if (walk.text[walk.at] != ':') goto unexpected_character;
+    const std::uint32_t hash = SetHash(walk.text, key);
+    if (members <= kLargeObject) {  // a larger object is looked through as a whole at its end
+      const std::uint64_t bit = std::uint64_t{1} << (hash & 63);
+      std::uint64_t& word = frame->seen[hash >> 6 & 3];
+      if ((word & bit) != 0) SupersedeEarlier(frame->node, key);
+      word |= bit;
+    }
+  }
   goto value;
 
 after:
-  if (depth == 0) {
-    if (walk.next != walk.end) Fail(walk, Problem::kTrailingText, *walk.next);
-    return;
-  }
-  if (walk.next == walk.end) return void(Fail(walk, Problem::kUnexpectedEnd, walk.text.size()));
-  at = *walk.next++;
-  if (text[at] == ',') {
-    walk.gaps |= (at + 1) ^ *walk.next;
-    ++frame->count;
+  if (frame == outermost) goto finished;
+  if (walk.next == walk.end) goto unexpected_end;
+  walk.at = *walk.next++;
+  if (walk.text[walk.at] == ',') {
+    ++members;
     if (in_object) goto key;
     goto value;
   }
-  if (text[at] != (in_object ? '}' : ']')) {
-    return void(Fail(walk, Problem::kUnexpectedCharacter, at));
-  }
-  if (depth > 1) walk.gaps |= (at + 1) ^ *walk.next;  // what follows the root is nobody's
+  if (walk.text[walk.at] != (in_object ? '}' : ']')) goto unexpected_character;
   {
-    Node& container = nodes[frame->node];
-    container.end = at + 1;
-    container.inside = static_cast<std::uint32_t>(walk.node - &container) - 1;
-    container.set_extra(std::min(frame->count, Node::kExtraMax));
-    if (in_object && frame->count > kLargeObject) SupersedeInLargeObject(*frame);
+    Node* const node = frame->node;
+    node->end = walk.at + 1;
+    node->inside = static_cast<std::uint32_t>(walk.node - node) - 1;
+    node->set_extra(std::min(members, Node::kExtraMax));
+    if (in_object && members > kLargeObject) SupersedeInLargeObject(node);
   }
-  frame = &frames_[--depth];
-  in_object = depth > 0 && nodes[frame->node].kind() == Kind::kObject;
+  members = frame->outer_members;
+  in_object = frame->outer_is_object;
+  --frame;
   goto after;
+
+finished:
+  if (walk.next != walk.end) return {Problem::kTrailingText, *walk.next};
+  // Without blanks the tokens fill the text of the root: each is one byte, and a scalar `inner`
+  // more.
+  document_->has_blanks = count + walk.inner != document_->nodes[0].end - document_->nodes[0].begin;
+  return {};
+
+unexpected_character:
+  return {Problem::kUnexpectedCharacter, walk.at};
+unexpected_end:
+  return {Problem::kUnexpectedEnd, text.size()};
+failed:
+  return {walk.problem, walk.at};
 }
 
-SLUICE_INLINE bool NodeBuilder::Key(Walk& walk, Frame& frame) {
-  if (walk.next == walk.end) return Fail(walk, Problem::kUnexpectedEnd, walk.text.size());
-  const std::uint32_t at = *walk.next++;
-  if (walk.text[at] != '"') return Fail(walk, Problem::kUnexpectedCharacter, at);
-  Node* const key = walk.node;
-  if (!String(walk, at, Kind::kKey)) return false;
-  if (walk.next == walk.end) return Fail(walk, Problem::kUnexpectedEnd, walk.text.size());
-  const std::uint32_t colon = *walk.next;
-  if (walk.text[colon] != ':') return Fail(walk, Problem::kUnexpectedCharacter, colon);
-  ++walk.next;
-  walk.gaps |= (colon + 1) ^ *walk.next;
-
-  const std::uint32_t hash =
-      key->has(Node::kEscaped)
-          ? HashKey(walk.document->String(*key))
-          : HashPaddedKey(walk.text.data() + key->begin + 1, key->end - key->begin - 2);
-  key->set_extra(hash);
-  if (frame.count <= kLargeObject) {  // a larger object is looked through as a whole at its end
-    const std::uint64_t bit = std::uint64_t{1} << (hash & 63);
-    std::uint64_t& word = frame.seen[hash >> 6 & 3];
-    if (word & bit) SupersedeEarlier(frame, key);
-    word |= bit;
-  }
-  return true;
-}
-
-SLUICE_INLINE bool NodeBuilder::Scalar(Walk& walk, std::uint32_t at) {
-  switch (walk.text[at]) {
+template <NodeBuilder::LastToken kLast>
+SLUICE_INLINE bool NodeBuilder::Scalar(Walk& walk, char first) {
+  switch (first) {
     case '"':
-      return String(walk, at, Kind::kString);
+      return String(walk, Kind::kString);
     case 't':
-      return Literal(walk, at, "true", Kind::kTrue);
+      return Literal(walk, "true", Kind::kTrue);
     case 'f':
-      return Literal(walk, at, "false", Kind::kFalse);
+      return Literal(walk, "false", Kind::kFalse);
     case 'n':
-      return Literal(walk, at, "null", Kind::kNull);
+      return Literal(walk, "null", Kind::kNull);
     default:
-      if (walk.text[at] == '-' || IsDigit(walk.text[at])) return Number(walk, at);
-      return Fail(walk, Problem::kUnexpectedCharacter, at);
+      if (first == '-' || IsDigit(first)) return Number<kLast>(walk);
+      walk.problem = Problem::kUnexpectedCharacter;
+      return false;
   }
 }
 
-// Between the first byte of a string and the next structural character there is only the string and
-// blanks: the last byte that is no blank is its closing quote.
-SLUICE_INLINE bool NodeBuilder::String(Walk& walk, std::uint32_t begin, Kind kind) {
+SLUICE_INLINE void NodeBuilder::Write(Walk& walk, std::uint32_t end, std::uint32_t bits) {
+  Node& node = *walk.node++;
+  node.begin = walk.at;
+  node.end = end;
+  node.bits = bits;
+  walk.inner += end - walk.at - 1;
+}
+
+// Between the first byte of a string and the next token there is only the string and blanks: the
+// last byte that is no blank is its closing quote.
+SLUICE_INLINE bool NodeBuilder::String(Walk& walk, Kind kind) {
   std::uint32_t end = *walk.next;  // at the last one: the text's size
   if (walk.text[end - 1] != '"') [[unlikely]] {
     while (IsBlank(walk.text[end - 1])) --end;
   }
-  walk.gaps |= end ^ *walk.next;
-  if (end - 1 == begin || walk.text[end - 1] != '"') [[unlikely]] {
-    return Fail(walk, Problem::kUnclosedString, begin);
+  if (end - 1 == walk.at || walk.text[end - 1] != '"') [[unlikely]] {
+    walk.problem = Problem::kUnclosedString;
+    return false;
   }
-  Node& node = *walk.node++;
-  node.begin = begin;
-  node.end = end;
-  node.bits = static_cast<std::uint32_t>(kind);
-  if (walk.next_backslash < end) [[unlikely]]
-    return Escaped(walk, node);
-  return true;
+  Write(walk, end, static_cast<std::uint32_t>(kind));
+  if (walk.backslash >= end) [[likely]]
+    return true;
+  walk.backslash = Escaped({walk.text, walk.size}, walk.backslash, walk.node[-1]);
+  if (bad_escape_ == kNoByte) return true;
+  walk.problem = Problem::kBadEscape;
+  walk.at = bad_escape_;
+  return false;
 }
 
 // Some backslash stands before the end of this string: in it, or in one before it.
-bool NodeBuilder::Escaped(Walk& walk, Node& node) {
-  if (walk.next_backslash < node.begin) {
-    const std::string_view rest = walk.text.substr(node.begin);
-    const std::size_t found = rest.find('\\');
-    walk.next_backslash = found == std::string_view::npos ? walk.text.size() : node.begin + found;
-    if (walk.next_backslash >= node.end) return true;
+std::uint32_t NodeBuilder::Escaped(std::string_view text, std::uint32_t backslash, Node& node) {
+  bad_escape_ = kNoByte;
+  if (backslash < node.begin) {
+    const std::size_t found = text.find('\\', node.begin);
+    backslash = static_cast<std::uint32_t>(std::min(found, text.size()));
+    if (backslash >= node.end) return backslash;
   }
-  std::string& decoded = walk.document->decoded;
+  std::string& decoded = document_->decoded;
   node.bits |= Node::kEscaped;
-  node.inside = walk.document->AddDecoded({});
+  node.inside = document_->AddDecoded({});
   const std::size_t before = decoded.size();
   const std::size_t bad =
-      DecodeJsonString(walk.text.substr(node.begin + 1, node.end - node.begin - 2), decoded);
+      DecodeJsonString(text.substr(node.begin + 1, node.end - node.begin - 2), decoded);
   if (bad != std::string_view::npos) {
-    return Fail(walk, Problem::kBadEscape, node.begin + 1 + bad);
+    bad_escape_ = node.begin + 1 + static_cast<std::uint32_t>(bad);
+    return backslash;
   }
   const auto length = static_cast<std::uint32_t>(decoded.size() - before);
   std::memcpy(decoded.data() + before - 4, &length, 4);
-  return true;
+  return backslash;
 }
 
-SLUICE_INLINE bool NodeBuilder::Literal(Walk& walk, std::uint32_t begin, std::string_view word,
-                                        Kind kind) {
-  const auto end = begin + static_cast<std::uint32_t>(word.size());
-  if (walk.text.substr(begin, word.size()) != word ||
-      (end != walk.text.size() && !kEndsScalar[static_cast<unsigned char>(walk.text[end])])) {
-    return Fail(walk, Problem::kBadLiteral, begin);
+SLUICE_INLINE std::uint32_t NodeBuilder::SetHash(const char* text, Node* key) {
+  const std::uint32_t hash = key->has(Node::kEscaped)
+                                 ? HashKey(document_->String(*key))
+                                 : HashPaddedKey(text + key->begin + 1, key->end - key->begin - 2);
+  key->set_extra(hash);
+  return hash;
+}
+
+// A number or a word ends where the next token begins, or at a blank. Nothing else that may follow
+// it is a token of its own: a quote, say, is not.
+SLUICE_INLINE bool NodeBuilder::EndsScalar(const Walk& walk, std::uint32_t end) {
+  return end == *walk.next || (end < *walk.next && IsBlank(walk.text[end]));
+}
+
+template <std::size_t kSize>
+SLUICE_INLINE bool NodeBuilder::Literal(Walk& walk, const char (&word)[kSize], Kind kind) {
+  const std::uint32_t end = walk.at + static_cast<std::uint32_t>(kSize - 1);
+  if (std::memcmp(walk.text + walk.at, word, kSize - 1) != 0 || !EndsScalar(walk, end)) {
+    walk.problem = Problem::kBadLiteral;
+    return false;
   }
-  walk.gaps |= end ^ *walk.next;
-  Node& node = *walk.node++;
-  node.begin = begin;
-  node.end = end;
-  node.bits = static_cast<std::uint32_t>(kind);
+  Write(walk, end, static_cast<std::uint32_t>(kind));
   return true;
 }
 
 // RFC 8259 section 6. Values are only worked out for small integers, the common case; others when
-// they are asked for. The padding behind the text ends each loop.
-SLUICE_INLINE bool NodeBuilder::Number(Walk& walk, std::uint32_t begin) {
-  const char* p = walk.text.data() + begin;
-  const char* const end = walk.text.data() + walk.text.size();
+// they are asked for. Where a bracket is still to come, it ends each loop.
+template <NodeBuilder::LastToken kLast>
+SLUICE_INLINE bool NodeBuilder::Number(Walk& walk) {
+  const char* p = walk.text + walk.at;
+  const char* const end = walk.text + walk.size;
+  const auto is_digit = [&] { return (kLast == LastToken::kCloses || p < end) && IsDigit(*p); };
+  const auto is = [&](char a, char b) {
+    return (kLast == LastToken::kCloses || p < end) && (*p == a || *p == b);
+  };
+  walk.problem = Problem::kBadNumber;
   const bool negative = *p == '-';
   if (negative) ++p;
   const char* const digits = p;
   std::uint32_t value = 0;
-  while (p < end && IsDigit(*p)) value = value * 10 + static_cast<std::uint32_t>(*p++ - '0');
+  while (is_digit()) value = value * 10 + static_cast<std::uint32_t>(*p++ - '0');
   const auto count = p - digits;
-  if (count == 0 || (count > 1 && *digits == '0')) return Fail(walk, Problem::kBadNumber, begin);
+  if (count == 0 || (count > 1 && *digits == '0')) return false;
   std::uint32_t flags = Node::kInteger;
-  if (p < end && *p == '.') {
+  if (is('.', '.')) {
     flags = 0;
     const char* const fraction = ++p;
-    while (p < end && IsDigit(*p)) ++p;
-    if (p == fraction) return Fail(walk, Problem::kBadNumber, begin);
+    while (is_digit()) ++p;
+    if (p == fraction) return false;
   }
-  if (p < end && (*p == 'e' || *p == 'E')) {
+  if (is('e', 'E')) {
     flags = 0;
-    if (++p < end && (*p == '+' || *p == '-')) ++p;
+    ++p;
+    if (is('+', '-')) ++p;
     const char* const exponent = p;
-    while (p < end && IsDigit(*p)) ++p;
-    if (p == exponent) return Fail(walk, Problem::kBadNumber, begin);
+    while (is_digit()) ++p;
+    if (p == exponent) return false;
   }
-  if (p != end && !kEndsScalar[static_cast<unsigned char>(*p)]) {
-    return Fail(walk, Problem::kBadNumber, begin);
-  }
-  Node& node = *walk.node++;
-  node.begin = begin;
-  node.end = static_cast<std::uint32_t>(p - walk.text.data());
-  node.inside = 0;
+  const auto stop = static_cast<std::uint32_t>(p - walk.text);
+  if (!EndsScalar(walk, stop)) return false;
+  walk.node->inside = 0;
   if (flags != 0 && count <= 9 && !(negative && value == 0)) {
     flags |= Node::kSmallInt;
-    node.inside = negative ? 0 - value : value;
+    walk.node->inside = negative ? 0 - value : value;
   }
-  node.bits = static_cast<std::uint32_t>(Kind::kNumber) | flags;
-  walk.gaps |= node.end ^ *walk.next;
+  Write(walk, stop, static_cast<std::uint32_t>(Kind::kNumber) | flags);
   return true;
 }
 
-void NodeBuilder::SupersedeEarlier(const Frame& frame, Node* key) {
+void NodeBuilder::SupersedeEarlier(Node* object, const Node* key) {
   const std::string_view name = document_->String(*key);
-  for (Node* k = document_->nodes.data() + frame.node + 1; k != key;) {
+  for (Node* k = object + 1; k != key;) {
     if (k->extra() == key->extra() && !k->has(Node::kSuperseded) && document_->String(*k) == name) {
       k->bits |= Node::kSuperseded;
       document_->has_superseded = true;
@@ -286,11 +309,11 @@ void NodeBuilder::SupersedeEarlier(const Frame& frame, Node* key) {
   }
 }
 
-void NodeBuilder::SupersedeInLargeObject(const Frame& frame) {
+void NodeBuilder::SupersedeInLargeObject(Node* object) {
   Node* const nodes = document_->nodes.data();
   keys_.clear();
-  const Node* const end = nodes + frame.node + nodes[frame.node].nodes();
-  for (Node* k = nodes + frame.node + 1; k != end; k += 1 + k[1].nodes()) {
+  const Node* const end = object + object->nodes();
+  for (Node* k = object + 1; k != end; k += 1 + k[1].nodes()) {
     keys_.push_back(static_cast<std::uint32_t>(k - nodes));
   }
   const auto name = [&](std::uint32_t k) { return document_->String(nodes[k]); };

@@ -34,6 +34,8 @@ inline constexpr TypeMask TypeBit(Kind kind) {
   return static_cast<TypeMask>(1u << static_cast<unsigned>(kind));
 }
 
+inline constexpr std::size_t kPoolPadding = 32;  // texts are compared in blocks of so many bytes
+
 struct SchemaNode {
   enum Flag : std::uint8_t {
     kNever = 1,         // the schema `false`
@@ -108,6 +110,21 @@ struct PropertyDetail {
 struct PropertySlot {
   std::uint32_t hash = 0;
   std::uint32_t property = kNowhere;
+};
+
+// One slot of an object's table of members: all that the first pass asks about a property.
+struct MemberSlot {
+  std::uint32_t hash = 0;
+  std::uint32_t property = kNowhere;  // kNowhere: an empty slot
+  std::uint32_t name = 0;             // in the pool
+  std::uint32_t name_size = 0;
+  SchemaId schema = kAnySchema;
+  TypeMask accepts = 0;  // of the schema; 0 for what is only required
+  bool declared = false;
+  std::uint64_t counts = 0;  // kRequired and kHasDefault, to be summed up over an object
+
+  static constexpr std::uint64_t kRequired = 1;
+  static constexpr std::uint64_t kHasDefault = std::uint64_t{1} << 32;
 };
 
 struct PatternProperty {
@@ -219,7 +236,7 @@ struct Program {
   std::vector<SchemaNode> schemas;
   std::vector<ObjectRules> objects;
   std::vector<Property> properties;
-  std::vector<PropertySlot> slots;
+  std::vector<MemberSlot> slots;
   std::vector<ArrayRules> arrays;
   std::vector<RestRules> rests;
   std::vector<Alternative> alternatives;
@@ -239,7 +256,7 @@ struct Program {
   std::vector<SchemaDetail> details;             // one for each schema
   std::vector<PropertyDetail> property_details;  // one for each property
   std::vector<TextRef> texts;
-  std::string pool;
+  std::string pool;  // with kPoolPadding readable bytes behind the last text
 
   std::string_view Text(TextRef text) const { return {pool.data() + text.at, text.size}; }
   std::string_view Name(const Property& p) const { return {pool.data() + p.name, p.name_size}; }

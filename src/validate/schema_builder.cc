@@ -96,6 +96,21 @@ bool HasNoReference(const boost::json::value& value) {
   return true;
 }
 
+// What the tables say about their properties, once all of those are known.
+void FillSlots(Program& program) {
+  for (MemberSlot& slot : program.slots) {
+    if (slot.property == kNowhere) continue;
+    const Property& property = program.properties[slot.property];
+    slot.name = property.name;
+    slot.name_size = property.name_size;
+    slot.schema = property.schema;
+    slot.counts =
+        property.required * MemberSlot::kRequired + property.has_default * MemberSlot::kHasDefault;
+    slot.declared = property.declared;
+    slot.accepts = property.declared ? program.schemas[property.schema].accepts : TypeMask{0};
+  }
+}
+
 }  // namespace
 
 SchemaBuilder::SchemaBuilder(SchemaIndex& index, const CompileOptions& options)
@@ -127,6 +142,8 @@ std::unique_ptr<const Program> SchemaBuilder::Build() {
       std::any_of(program_->references.begin(), program_->references.end(),
                   [](const Reference& reference) { return !reference.inlined; });
   for (SchemaNode& schema : program_->schemas) schema.accepts = AcceptedTypes(schema);
+  FillSlots(*program_);
+  program_->pool.append(kPoolPadding, '\0');
   if (!values_.Finish(*program_)) {
     problem_ = "a value of enum or const cannot be represented";
     return nullptr;

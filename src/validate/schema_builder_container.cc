@@ -250,11 +250,12 @@ void SchemaBuilder::BuildTable(ObjectRules& rules) {
   rules.table = static_cast<std::uint32_t>(program_->slots.size());
   rules.table_mask = size - 1;
   program_->slots.resize(program_->slots.size() + size);
-  PropertySlot* table = program_->slots.data() + rules.table;
+  MemberSlot* table = program_->slots.data() + rules.table;
   for (std::uint32_t i = 0; i < count; ++i) {
     std::uint32_t slot = (hashes[i] >> rules.table_shift) & rules.table_mask;
     while (table[slot].property != kNowhere) slot = (slot + 1) & rules.table_mask;
-    table[slot] = {hashes[i], rules.properties.first + i};
+    table[slot].hash = hashes[i];
+    table[slot].property = rules.properties.first + i;
   }
 }
 
