@@ -54,6 +54,17 @@ class Cluster:
         for topic in TOPICS + (CANARY,):
             self.create(topic)
 
+    def renew(self):
+        """Empty topics."""
+        for topic in TOPICS:
+            with self.admin() as admin:
+                admin.delete_topic(topic)
+        end = time.monotonic() + 30
+        while any(topic in TOPICS for topic, _ in self.leaders()) and time.monotonic() < end:
+            time.sleep(0.1)
+        for topic in TOPICS:
+            self.create(topic)
+
     def _script(self, *arguments, seconds=300):
         done = subprocess.run([str(ROOT / "scripts/kafka"), *map(str, arguments), "--port", str(self.port)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=seconds)

@@ -32,7 +32,7 @@ class Direction(asyncio.Protocol):
         delay = self.network.delay(len(data))
         now = self.network.loop.time()
         if delay == 0 and not self.waiting:
-            self.other.transport.write(data)
+            self.pass_on(data)
             return
         self.last_due = max(self.last_due, now + delay)
         self.waiting.append((self.last_due, data))
@@ -42,13 +42,17 @@ class Direction(asyncio.Protocol):
         if self.timer is None:
             self.timer = self.network.loop.call_at(self.waiting[0][0], self.release)
 
+    def pass_on(self, data):
+        if not self.other.transport.is_closing():
+            self.other.transport.write(data)
+
     def release(self):
         self.timer = None
         now = self.network.loop.time() + 0.001
         while self.waiting and self.waiting[0][0] <= now:
             data = self.waiting.popleft()[1]
             self.held -= len(data)
-            self.other.transport.write(data)
+            self.pass_on(data)
         if self.waiting:
             self.timer = self.network.loop.call_at(self.waiting[0][0], self.release)
         if self.held <= READ_AHEAD_BYTES and not self.transport.is_closing():
@@ -60,7 +64,7 @@ class Direction(asyncio.Protocol):
             self.timer.cancel()
         if self.other is not None and self.other.transport is not None:
             for _, data in self.waiting:
-                self.other.transport.write(data)
+                self.pass_on(data)
             self.other.transport.close()
 
     def reset(self):
