@@ -41,7 +41,7 @@ def can_mount():
 class Cluster:
     def __init__(self, port, seed):
         self.port = port
-        arguments = ["up", "--brokers", str(BROKERS), "--front"]
+        arguments = ["up", "--brokers", str(BROKERS), "--front", "--quick"]
         for name, value in PROPERTIES.items():
             arguments += ["--set", f"{name}={value}"]
         if can_mount():

@@ -86,7 +86,8 @@ class Connection(asyncio.Protocol):
         head, end, body = self.buffer.partition(b"\r\n\r\n")
         if not end:
             return
-        at = head.lower().find(b"content-length:")
+        head = head.lower()
+        at = head.find(b"content-length:")
         length = int(head[at + 15:].split(b"\r\n", 1)[0]) if at >= 0 else 0
         if len(body) < length:
             return
@@ -95,7 +96,9 @@ class Connection(asyncio.Protocol):
             self.load.answers.find(f"an answer that nobody asked for: {head[:80]!r}")
             self.transport.abort()
             return
-        self.load.on_answer(request, int(head[9:12]), body)
+        at = head.find(b"sluice-durability:")
+        rests_on = head[at + 18:].split(b"\r\n", 1)[0].strip().decode() if at >= 0 else ""
+        self.load.on_answer(request, int(head[9:12]), rests_on, body)
         self.load.idle.append(self)
 
     def connection_lost(self, error):
@@ -156,11 +159,12 @@ class Load:
         if answer == ACKED and self.answers.is_invalid[number]:
             self.answers.find("an event that is not valid was answered 201")
 
-    def on_answer(self, request, status, body):
+    def on_answer(self, request, status, rests_on, body):
         now = time.time()
         self.pending -= 1
         self.answers.requests.append(now - request.sent)
-        self.answers.statuses[status] = self.answers.statuses.get(status, 0) + 1
+        kind = f"{status} {rests_on}".strip()
+        self.answers.statuses[kind] = self.answers.statuses.get(kind, 0) + 1
         if now - request.sent > self.deadline:
             self.answers.late.append((request.sent, now - request.sent, status))
         numbers = range(request.first, request.first + request.count)

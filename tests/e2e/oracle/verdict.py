@@ -166,7 +166,7 @@ class Verdict:
             statuses.update(worker.statuses)
             reasons.update(worker.reasons)
         say(f"  resident memory at most {self.service.peak_rss >> 20} MiB")
-        say(f"  requests by status { {str(k): v for k, v in sorted(statuses.items(), key=str)} }")
+        say(f"  requests by status and what the answer rests on {dict(sorted(statuses.items()))}")
         say(f"  failures by code {dict(reasons)}")
 
     def describe(self, index, number):
