@@ -1,7 +1,8 @@
-// The engine, stage by stage, and valijson on the same events. Prints JSON lines for
+// The engine, stage by stage, and simdjson and valijson on the same events. Prints JSON lines for
 // bench/validate.
 //
 //   validate_bench SCHEMA_FOLDER GOLDEN_FILE ROUNDS
+#include <simdjson.h>
 #include <time.h>
 
 #include <algorithm>
@@ -89,6 +90,9 @@ class Bench {
     });
     Measure(corpus, "sluice", "validate", [this](Case& c) {
       verdicts_ += validator_.Validate(*c.schema, c.event) == validate::Verdict::kValid;
+    });
+    Measure(corpus, "simdjson", "parse", [this](Case& c) {
+      verdicts_ += simdjson_.parse(c.text.data(), c.size, false).error() == simdjson::SUCCESS;
     });
     Measure(corpus, "valijson", "parse+validate", [this](Case& c) {
       if (!c.other_can) return;
@@ -204,6 +208,7 @@ class Bench {
   validate::EditableEvent event_;
   validate::Validator validator_;
   valijson::Validator other_;
+  simdjson::dom::parser simdjson_;  // says how fast the machine is just now
   std::size_t verdicts_ = 0;
 };
 

@@ -1,9 +1,11 @@
 #include "registry/load_task.h"
 
+#include <optional>
 #include <utility>
 
 #include "core/yaml_json.h"
 #include "validate/schema_compiler.h"
+#include "validate/schema_text.h"
 
 namespace sluice::registry {
 namespace {
@@ -28,6 +30,31 @@ std::string EncodePath(std::string_view path) {
     }
   }
   return out;
+}
+
+// The JSON pointer of the first $ref below `schema` that leads into the document `uri`, or nothing.
+std::optional<std::string> PointerOfRef(const boost::json::value& schema, std::string_view uri,
+                                        const std::string& pointer) {
+  if (const auto* list = schema.if_array()) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      auto found = PointerOfRef((*list)[i], uri, pointer + '/' + std::to_string(i));
+      if (found) return found;
+    }
+  }
+  const auto* object = schema.if_object();
+  if (object == nullptr) return std::nullopt;
+  if (const auto* ref = object->if_contains("$ref"); ref != nullptr && ref->is_string()) {
+    // As it was resolved, or relative to some base: then its text is the end of the URI.
+    const std::string_view text = ref->get_string();
+    const std::string_view target = text.substr(0, text.find('#'));
+    if (!target.empty() && uri.ends_with(target)) return pointer;
+  }
+  for (const auto& member : *object) {
+    std::string below = pointer;
+    validate::AppendPointerStep(below, member.key());
+    if (auto found = PointerOfRef(member.value(), uri, below)) return found;
+  }
+  return std::nullopt;
 }
 
 FoundDocument FromReply(HttpReply reply) {
@@ -74,8 +101,7 @@ void LoadTask::FindNextDocument() {
   }
   auto candidates = CandidatesFor(wanted_.front());
   if (!candidates) {
-    Fail(core::ErrorCode::kSchemaUnusable,
-         "$ref to " + wanted_.front() + ": " + candidates.error().message);
+    Fail(core::ErrorCode::kSchemaUnusable, BrokenRef(candidates.error().message));
     return;
   }
   candidates_ = *std::move(candidates);
@@ -177,10 +203,22 @@ void LoadTask::OnDocument(FoundDocument found) {
   TryNextCandidate();
 }
 
+// What is wrong with the document that is wanted, and which $ref wants it.
+std::string LoadTask::BrokenRef(std::string_view why) const {
+  std::string text;
+  for (const auto& [uri, document] : documents_) {
+    if (const auto pointer = PointerOfRef(document.value, wanted_.front(), "")) {
+      text = document.location + "#" + *pointer + ": ";
+      break;
+    }
+  }
+  return text.append("$ref to ").append(wanted_.front()).append(": ").append(why);
+}
+
 void LoadTask::FailDocument() {
   std::string why = reasons_.empty() ? "not found in any of the schema base URIs" : reasons_;
   const bool is_main = documents_.empty();
-  if (!is_main) why = "$ref to " + wanted_.front() + ": " + why;
+  if (!is_main) why = BrokenRef(why);
   switch (worst_) {
     case FindStatus::kUnavailable:
       return Fail(core::ErrorCode::kSchemaUnavailable, why);

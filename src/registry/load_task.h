@@ -67,6 +67,7 @@ class LoadTask : public std::enable_shared_from_this<LoadTask> {
   void TryNextCandidate();
   void TryRemote(const std::string& url, int links);
   void OnDocument(FoundDocument found);
+  std::string BrokenRef(std::string_view why) const;
   void FailDocument();
   void Compile();
   void Finish(core::Result<SchemaPtr> result);

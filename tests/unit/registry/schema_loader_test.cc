@@ -100,13 +100,15 @@ TEST_CASE("SchemaLoader: $refs to other documents are loaded through the bases")
   const auto missing = LoadError(loader, "/d/1.0.0");
   CHECK(missing.code == core::ErrorCode::kSchemaUnusable);
   CHECK(missing.message ==
-        "Failed loading schema at /d/1.0.0: $ref to /nowhere/1.0.0: not found in any of the schema "
-        "base URIs");
+        "Failed loading schema at /d/1.0.0: " + first.path() +
+            "/d/1.0.0#/properties/x: $ref to /nowhere/1.0.0: not found in any of the schema base "
+            "URIs");
   const auto elsewhere = LoadError(loader, "/e/1.0.0");
   CHECK(elsewhere.code == core::ErrorCode::kSchemaUnusable);
   CHECK(elsewhere.message ==
-        "Failed loading schema at /e/1.0.0: $ref to http://127.0.0.1:1/x: it lies under none of "
-        "the base URIs");
+        "Failed loading schema at /e/1.0.0: " + first.path() +
+            "/e/1.0.0#/properties/x: $ref to http://127.0.0.1:1/x: it lies under none of the base "
+            "URIs");
 }
 
 TEST_CASE("SchemaLoader: a compiler that never has enough is stopped") {
