@@ -8,6 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/config_commands.h"
 #include "cli/exit_code.h"
+#include "cli/kafka_commands.h"
 #include "cli/validate_command.h"
 #include "core/suggest.h"
 #include "core/version.h"
@@ -20,11 +21,13 @@ struct Command {
   int (*run)(const Arguments& arguments);
 };
 
-constexpr std::array<Command, 3> kCommands = {{
+// A name of two words is a command of a group.
+constexpr auto kCommands = std::to_array<Command>({
     {ServeSpec, Serve},
     {CheckConfigSpec, CheckConfig},
     {ValidateSpec, Validate},
-}};
+    {KafkaCheckSpec, KafkaCheck},
+});
 
 // Groups whose commands come in later versions; their names are taken so that scripts can ask.
 struct Group {
@@ -96,6 +99,24 @@ int RunCommand(const Command& command, const std::vector<std::string>& words) {
   return command.run(*arguments);
 }
 
+bool IsOfGroup(const Command& command, std::string_view group) {
+  const std::string_view name = command.spec().name;
+  return name.size() > group.size() && name.starts_with(group) && name[group.size()] == ' ';
+}
+
+// `sluice <group> …` without one of the group's commands: says which there are.
+int RunGroupOf(const std::string& group, const std::vector<std::string>& words) {
+  std::string text = "Usage: sluice " + group + " <command> [options]\n\nCommands:\n";
+  for (const Command& command : kCommands) {
+    if (!IsOfGroup(command, group)) continue;
+    text += "  " + std::string(command.spec().name.substr(group.size() + 1)) + "  " +
+            std::string(command.spec().summary) + '\n';
+  }
+  const bool help = std::find(words.begin(), words.end(), "--help") != words.end();
+  Print(help ? stdout : stderr, text);
+  return help ? kGood : kUsage;
+}
+
 int UnknownCommand(const std::string& name) {
   std::vector<std::string_view> names = {"--help", "--version"};
   for (const Command& command : kCommands) names.push_back(command.spec().name);
@@ -123,12 +144,18 @@ int Run(const std::vector<std::string>& words) {
     return kGood;
   }
   const std::vector<std::string> rest(words.begin() + 1, words.end());
+  const std::string two_words = rest.empty() ? name : name + ' ' + rest.front();
   for (const Command& command : kCommands) {
     if (command.spec().name == name) return RunCommand(command, rest);
+    if (command.spec().name == two_words)
+      return RunCommand(command, {rest.begin() + 1, rest.end()});
   }
   for (const Group& group : kGroups) {
     if (group.name == name) return RunGroup(group, rest);
   }
+  if (std::any_of(kCommands.begin(), kCommands.end(),
+                  [&](const Command& command) { return IsOfGroup(command, name); }))
+    return RunGroupOf(name, rest);
   return UnknownCommand(name);
 }
 

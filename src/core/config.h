@@ -106,6 +106,40 @@ struct EnrichmentOptions {
 enum class OutputKind : std::uint8_t { kKafka, kFiles, kDiscard };
 enum class FsyncPolicy : std::uint8_t { kNever, kBatch };
 
+// What happens to a topic that the cluster does not have.
+enum class TopicPolicy : std::uint8_t { kCreate, kRequire };
+
+struct KafkaTopicOptions {
+  TopicPolicy policy = TopicPolicy::kCreate;
+  // Of topics that are created. As long as none is given the brokers create them, on first use and
+  // with their own defaults (auto.create.topics.enable); with any, Sluice does.
+  int partitions = 0;                        // 0: the brokers' default
+  int replication = 0;                       // 0: the brokers' default
+  StringPairs config;                        // retention.ms, max.message.bytes and so on
+  std::chrono::milliseconds refresh{30000};  // of what is known about topics
+
+  bool CreatesItself() const {
+    return policy == TopicPolicy::kCreate && (partitions > 0 || replication > 0 || !config.empty());
+  }
+};
+
+// How far each producer's queue may be filled, in percent of queue.buffering.max.kbytes.
+struct KafkaAdmitOptions {
+  int guaranteed = 80;
+  int hasty = 60;         // also refused while the guaranteed queue is fuller than this
+  int topic_share = 100;  // of one topic, in percent of the room that is still free
+};
+
+// A second cluster, written to while the first cannot be reached.
+struct KafkaFallbackOptions {
+  StringPairs conf;  // over kafka.conf; empty: there is none
+  std::chrono::milliseconds after{60000};
+  std::chrono::milliseconds back_after{120000};
+  std::string topic_prefix;  // put before the whole topic name there
+
+  bool configured() const { return !conf.empty(); }
+};
+
 struct KafkaOptions {
   StringPairs conf;  // to both producers, as librdkafka takes them
   StringPairs topic_conf;
@@ -114,6 +148,9 @@ struct KafkaOptions {
   StringPairs hasty_conf;
   StringPairs hasty_topic_conf;
   std::chrono::milliseconds flush_timeout{8000};  // at shutdown
+  KafkaTopicOptions topics;
+  KafkaAdmitOptions admit;
+  KafkaFallbackOptions fallback;
 };
 
 struct OutputOptions {

@@ -10,7 +10,9 @@ using core::Config;
 using core::DeclaredStreamOptions;
 using core::EnrichmentOptions;
 using core::HttpOptions;
+using core::KafkaAdmitOptions;
 using core::KafkaOptions;
+using core::KafkaTopicOptions;
 using core::LimitOptions;
 using core::LogOptions;
 using core::MetricOptions;
@@ -40,6 +42,10 @@ template <auto Field>
 constexpr auto kOutput = &In<&Config::output, Field>;
 template <auto Field>
 constexpr auto kKafka = &In<&Config::output, &OutputOptions::kafka, Field>;
+template <auto Field>
+constexpr auto kTopics = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::topics, Field>;
+template <auto Field>
+constexpr auto kAdmit = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::admit, Field>;
 template <auto Field>
 constexpr auto kShutdown = &In<&Config::shutdown, Field>;
 
@@ -223,6 +229,10 @@ const auto kKeys = std::to_array<ConfigKey>({
      0, 0, Notation::kPlain, "/var/lib/sluice"},
     {"files.fsync", kOutput<&OutputOptions::fsync>,
      "Whether files are flushed to disk before events are acknowledged (once for each batch)."},
+    {"topics", kTopics<&KafkaTopicOptions::policy>,
+     "What happens to the events of a topic that the cluster does not have. create: it is made on first use, by the "
+     "brokers if they do so (auto.create.topics.enable), or by Sluice as soon as one of kafka.topics.partitions, "
+     "replication or config is set. require: they are refused at once (topic_unknown) and no topic is ever made."},
     {"kafka.conf", kKafka<&KafkaOptions::conf>,
      "Settings of both producers, as librdkafka names them.", 0, 0, Notation::kKafkaConf,
      "{metadata.broker.list: \"kafka1:9092,kafka2:9092\", compression.codec: snappy, statistics.interval.ms: 10000}"},
@@ -240,6 +250,24 @@ const auto kKeys = std::to_array<ConfigKey>({
      "Over kafka.topic_conf for the same.", 0, 0, Notation::kKafkaConf},
     {"kafka.flush_timeout", kKafka<&KafkaOptions::flush_timeout>,
      "Longest time at shutdown for records that are still queued. Within shutdown.deadline.", 0, kHour},
+    {"kafka.topics.partitions", kTopics<&KafkaTopicOptions::partitions>,
+     "Partitions of topics that Sluice creates; 0: the brokers' default.", 0, 100'000},
+    {"kafka.topics.replication", kTopics<&KafkaTopicOptions::replication>,
+     "Replicas of topics that Sluice creates; 0: the brokers' default.", 0, 1000},
+    {"kafka.topics.config", kTopics<&KafkaTopicOptions::config>,
+     "Settings of topics that Sluice creates, as Kafka names them.", 0, 0, Notation::kPlain,
+     "{retention.ms: 604800000}"},
+    {"kafka.topics.refresh", kTopics<&KafkaTopicOptions::refresh>,
+     "How often topics are asked for again: whether they are there, and their max.message.bytes.",
+     100, 24 * kHour},
+    {"kafka.admit.guaranteed", kAdmit<&KafkaAdmitOptions::guaranteed>,
+     "Events whose answer is waited for get 503 once their queue is filled to this percentage of "
+     "queue.buffering.max.kbytes.", 1, 100},
+    {"kafka.admit.hasty", kAdmit<&KafkaAdmitOptions::hasty>,
+     "The same for hasty events, which are also refused while the other queue is filled to this percentage.", 1, 100},
+    {"kafka.admit.topic_share", kAdmit<&KafkaAdmitOptions::topic_share>,
+     "How much one topic may hold of a queue, in percent of the room that is still free, so that one that does not "
+     "drain leaves room for the others. 100: n such topics hold an n+1st of it each.", 1, 10'000},
 
     {"metrics.eventgate_names", &In<&Config::metrics, &MetricOptions::eventgate_names>,
      "Whether the original's metric names (eventgate_*, express_router_*) are kept beside sluice_*."},

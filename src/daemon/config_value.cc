@@ -30,6 +30,10 @@ struct Words<core::FsyncPolicy> {
   static constexpr std::array<std::string_view, 2> kAll = {"never", "batch"};
 };
 template <>
+struct Words<core::TopicPolicy> {
+  static constexpr std::array<std::string_view, 2> kAll = {"create", "require"};
+};
+template <>
 struct Words<core::LogLevel> {
   static constexpr std::array<std::string_view, 6> kAll = {"trace", "debug", "info",
                                                            "warn",  "error", "fatal"};

@@ -52,6 +52,7 @@ void EventPipeline::Impl::Process(IngestRequest&& request, std::shared_ptr<Reply
   job->mode = request.mode;
   job->request_id = request.request_id;
   job->stage_start = std::chrono::steady_clock::now();
+  if (!parts_.producer.HasRoom(job->mode)) return RefuseForRoom(*job);
   if (!Parse(request.body, request.kind, *job)) {
     ReleaseLargeTables(request.body.size(), *job);
     return;

@@ -46,6 +46,8 @@ void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
     if (state == DeliverySlot::State::kFailed) {
       failure.code = slot.code;
       failure.message = slot.message;
+      failure.is_final = failure.code == ErrorCode::kTopicUnknown &&
+                         parts_.config.output.kafka.topics.policy == core::TopicPolicy::kRequire;
     } else {
       failure.code = ErrorCode::kDeliveryTimeout;
       failure.message = "No delivery report within " +
@@ -55,7 +57,7 @@ void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
     failure.event_json = job.RecordOf(accepted).value;
     parts_.metrics.CountFailure(accepted.counters->stream, accepted.counters->schema_uri, true,
                                 failure.code);
-    accepted.counters->events[static_cast<int>(DispositionOf(failure.code))]->Increment();
+    accepted.counters->events[static_cast<int>(DispositionOf(failure))]->Increment();
     job.failed.push_back({accepted.event, std::move(failure)});
   }
   CountEnds(job, delivered);
@@ -65,7 +67,7 @@ void EventPipeline::Impl::CountEnds(const IngestJob& job, std::size_t delivered)
   if (job.own_events) return;
   std::size_t refused = 0;
   for (const auto& failed : job.failed)
-    refused += DispositionOf(failed.failure.code) == Disposition::kRefused ? 1 : 0;
+    refused += DispositionOf(failed.failure) == Disposition::kRefused ? 1 : 0;
   const bool hasty = job.mode == produce::DeliveryMode::kHasty;
   if (delivered > 0) {
     parts_.metrics.EventsEnded(hasty ? Disposition::kHastilyAccepted : Disposition::kAcknowledged,
@@ -116,7 +118,29 @@ void EventPipeline::Impl::Answer(IngestJob& job) {
   std::vector<const EventFailure*> failures;
   failures.reserve(job.failed.size());
   for (const auto& failed : job.failed) failures.push_back(&failed.failure);
-  Reply(job, ReplyToEvents(job.events, failures, parts_.producer.durability(job.mode)));
+  IngestReply reply = ReplyToEvents(job.events, failures, parts_.producer.durability(job.mode));
+  const bool for_room = std::any_of(failures.begin(), failures.end(), [](const auto* failure) {
+    return failure->code == ErrorCode::kQueueFull || failure->code == ErrorCode::kDeliveryTimeout;
+  });
+  if (reply.retry_after_seconds && for_room) reply.retry_after_seconds = DrainSeconds(job.mode);
+  Reply(job, std::move(reply));
+}
+
+int EventPipeline::Impl::DrainSeconds(produce::DeliveryMode mode) const {
+  return static_cast<int>(parts_.producer.DrainTime(mode).count());
+}
+
+// Before anything of the request is looked at: what cannot be produced need not be validated.
+void EventPipeline::Impl::RefuseForRoom(IngestJob& job) {
+  const core::Error error{
+      ErrorCode::kQueueFull,
+      std::string("The queue to Kafka is filled as far as ") +
+          (job.mode == produce::DeliveryMode::kHasty ? "hasty events may (kafka.admit.hasty)."
+                                                     : "events may (kafka.admit.guaranteed).")};
+  parts_.metrics.CountFailure({}, {}, false, error.code);
+  IngestReply reply = ReplyToFailedRequest(error);
+  reply.retry_after_seconds = DrainSeconds(job.mode);
+  Reply(job, std::move(reply));
 }
 
 void EventPipeline::Impl::Refuse(IngestJob& job, const core::Error& error) {

@@ -50,6 +50,8 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   void CollectDeliveries(IngestJob& job);
   void Reply(IngestJob& job, IngestReply&& reply);
   // Answers a request that failed as a whole, and counts it.
+  int DrainSeconds(produce::DeliveryMode mode) const;
+  void RefuseForRoom(IngestJob& job);
   void Refuse(IngestJob& job, const core::Error& error);
   void CountEnds(const IngestJob& job, std::size_t delivered);
 

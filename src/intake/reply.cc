@@ -54,7 +54,7 @@ void AppendList(std::span<const EventFailure* const> failures, Kind kind, std::s
 int StatusOfErrors(std::span<const EventFailure* const> failures) {
   int status = 0;
   for (const EventFailure* failure : failures) {
-    switch (core::RemedyOf(failure->code)) {
+    switch (RemedyOf(*failure)) {
       case core::Remedy::kRetryLater:
         return 503;
       case core::Remedy::kFixServer:
@@ -91,11 +91,25 @@ std::string AsReason(std::string_view message) {
   return reason;
 }
 
+core::Disposition DispositionOf(core::Remedy remedy) {
+  return remedy == core::Remedy::kFixRequest ? core::Disposition::kRefused
+                                             : core::Disposition::kFailed;
+}
+
 }  // namespace
 
+core::Remedy RemedyOf(const EventFailure& failure) {
+  const core::Remedy remedy = core::RemedyOf(failure.code);
+  return failure.is_final && remedy == core::Remedy::kRetryLater ? core::Remedy::kFixRequest
+                                                                 : remedy;
+}
+
 core::Disposition DispositionOf(core::ErrorCode code) {
-  return core::RemedyOf(code) == core::Remedy::kFixRequest ? core::Disposition::kRefused
-                                                           : core::Disposition::kFailed;
+  return DispositionOf(core::RemedyOf(code));
+}
+
+core::Disposition DispositionOf(const EventFailure& failure) {
+  return DispositionOf(RemedyOf(failure));
 }
 
 IngestReply ReplyToEvents(std::uint32_t events, std::span<const EventFailure* const> failures,

@@ -17,11 +17,16 @@ struct EventFailure {
   std::string event_json;   // the event as processed, defaults and enrichment in it
   std::string errors_json;  // of an invalid one: the array of error objects
   std::string message;      // errorsText of an invalid one, else the message
+  bool is_final = false;    // will not pass here, although failures of its code may
 };
+
+// Whose turn it is after the failure.
+core::Remedy RemedyOf(const EventFailure& failure);
 
 // How an event that failed with `code` is counted: refused if its sender must change something,
 // else failed.
 core::Disposition DispositionOf(core::ErrorCode code);
+core::Disposition DispositionOf(const EventFailure& failure);
 
 // The answer to `events` events of which `failures` failed (in the order of the events; 201, 400,
 // 207, 503 or 500; reason phrases and bodies as the original's). `durability` is what the accepted

@@ -3,218 +3,281 @@
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
+#include <charconv>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "produce/kafka_admin.h"
 #include "produce/kafka_conf.h"
 
 namespace sluice::produce {
 namespace {
 
 using Verdict = KafkaFinding::Verdict;
+using Settings = KafkaAdmin::Settings;
 
-template <auto kDestroy>
-struct Destroyer {
-  template <class T>
-  void operator()(T* object) const {
-    kDestroy(object);
-  }
-};
-using ClientPtr = std::unique_ptr<rd_kafka_t, Destroyer<rd_kafka_destroy>>;
-using QueuePtr = std::unique_ptr<rd_kafka_queue_t, Destroyer<rd_kafka_queue_destroy>>;
-using EventPtr = std::unique_ptr<rd_kafka_event_t, Destroyer<rd_kafka_event_destroy>>;
-using MetadataPtr =
-    std::unique_ptr<const rd_kafka_metadata_t, Destroyer<rd_kafka_metadata_destroy>>;
-using ResourcePtr =
-    std::unique_ptr<rd_kafka_ConfigResource_t, Destroyer<rd_kafka_ConfigResource_destroy>>;
+constexpr const char* kMayNot = "Broker: Topic authorization failed";
 
-using Settings = std::map<std::string, std::string>;
+std::string Number(std::int64_t number) { return std::to_string(number); }
+
+std::string TextIn(const Settings& settings, std::string_view key) {
+  const auto at = settings.find(key);
+  return at == settings.end() ? std::string() : at->second;
+}
+
+// 0 if there is none.
+std::int64_t NumberIn(const Settings& settings, std::string_view key) {
+  const std::string text = TextIn(settings, key);
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
 
 class Check {
  public:
   Check(const core::KafkaOptions& options, std::chrono::milliseconds timeout)
-      : options_(options), timeout_ms_(static_cast<int>(timeout.count())) {}
+      : options_(options), timeout_(timeout) {}
 
   std::vector<KafkaFinding> Run(const std::vector<std::string>& topics) {
     if (!Connect()) return std::move(findings_);
     LookAtBrokers();
-    for (const std::string& topic : topics) LookAtTopic(topic);
+    std::vector<std::string> present;
+    for (const std::string& topic : topics) {
+      if (LookAtTopic(topic)) present.push_back(topic);
+    }
+    const auto settings = admin_->Describe(KafkaAdmin::Resource::kTopic, present, timeout_);
+    for (std::size_t i = 0; i < present.size(); ++i) {
+      topic_ = present[i];
+      if (settings[i]) {
+        LookAtSettings(*settings[i]);
+      } else {
+        SayNotTold("the settings of topics", settings[i].error().message);
+      }
+    }
     return std::move(findings_);
   }
 
  private:
-  void Say(Verdict verdict, std::string text) { findings_.push_back({verdict, std::move(text)}); }
+  void Say(Verdict verdict, std::string text, std::string fix = {}) {
+    findings_.push_back({verdict, topic_, std::move(text), std::move(fix)});
+  }
 
   bool Connect() {
-    auto conf = MakeKafkaConf(MergeKafkaEntries(options_, DeliveryMode::kGuaranteed, "sluice"));
+    const auto entries = MergeKafkaEntries(options_, DeliveryMode::kGuaranteed, "sluice");
+    const auto conf = MakeKafkaConf(entries);
     if (!conf) {
-      Say(Verdict::kProblem, conf.error().message);
+      Say(Verdict::kProblem, conf.error().message, "see sluice check-config");
       return false;
     }
     max_record_bytes_ = KafkaNumber(**conf, "message.max.bytes");
     batch_bytes_ = KafkaNumber(**conf, "batch.size");
-    // Its own log would repeat what the findings say.
-    rd_kafka_conf_set(conf->get(), "log_level", "0", nullptr, 0);
-    std::array<char, 512> text{};
-    client_.reset(rd_kafka_new(RD_KAFKA_PRODUCER, conf->get(), text.data(), text.size()));
-    if (client_ == nullptr) {
-      Say(Verdict::kProblem, text.data());
+    acks_ = KafkaNumber(**conf, "request.required.acks");
+    compressed_ = KafkaText(**conf, "compression.codec") != "none";
+    auto admin = KafkaAdmin::Make(entries);
+    if (!admin) {
+      Say(Verdict::kProblem, admin.error().message, "see sluice check-config");
       return false;
     }
-    static_cast<void>(conf->release());
-    const rd_kafka_metadata_t* metadata = nullptr;
-    const auto error = rd_kafka_metadata(client_.get(), 1, nullptr, &metadata, timeout_ms_);
-    metadata_.reset(metadata);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
-    Say(Verdict::kProblem, std::string("no broker answers (") + rd_kafka_err2str(error) +
-                               "): check metadata.broker.list, the network and security.protocol");
-    return false;
+    admin_ = std::move(*admin);
+    auto cluster = admin_->Look(timeout_);
+    if (!cluster) {
+      Say(Verdict::kProblem, "no broker answers (" + cluster.error().message + ")",
+          "check metadata.broker.list, the network, and security.protocol and what belongs to it");
+      return false;
+    }
+    cluster_ = std::move(*cluster);
+    return true;
   }
 
   void LookAtBrokers() {
     std::string brokers;
-    for (int i = 0; i < metadata_->broker_cnt; ++i) {
-      const auto& broker = metadata_->brokers[i];
-      brokers += (brokers.empty() ? "" : ", ") + std::string(broker.host) + ":" +
-                 std::to_string(broker.port);
-    }
+    for (const auto& broker : cluster_.brokers)
+      brokers += (brokers.empty() ? "" : ", ") + broker.address;
     Say(Verdict::kGood, "brokers: " + brokers);
-    if (metadata_->broker_cnt == 0) return;
-    const auto settings =
-        Describe(RD_KAFKA_RESOURCE_BROKER, std::to_string(metadata_->brokers[0].id));
-    if (!settings) return;
-    const auto at = settings->find("auto.create.topics.enable");
-    if (at == settings->end()) return;
-    auto_create_ = at->second == "true";
-    Say(Verdict::kGood, std::string("topics are ") + (*auto_create_ ? "" : "not ") +
-                            "created on first use (auto.create.topics.enable)");
+    if (cluster_.brokers.empty()) return;
+    const auto answers =
+        admin_->Describe(KafkaAdmin::Resource::kBroker, {Number(cluster_.brokers[0].id)}, timeout_);
+    if (!answers[0]) return SayNotTold("the settings of brokers", answers[0].error().message);
+    const Settings& settings = *answers[0];
+    if (const std::string version = TextIn(settings, "inter.broker.protocol.version");
+        !version.empty())
+      Say(Verdict::kGood, "version of the brokers' protocol: " + version);
+    if (const std::string enabled = TextIn(settings, "auto.create.topics.enable");
+        !enabled.empty()) {
+      auto_create_ = enabled == "true";
+      Say(Verdict::kGood, std::string("the brokers create topics on first use: ") +
+                              (*auto_create_ ? "yes" : "no") + " (auto.create.topics.enable)");
+    }
   }
 
-  void LookAtTopic(const std::string& name) {
-    const rd_kafka_metadata_topic_t* topic = nullptr;
-    for (int i = 0; i < metadata_->topic_cnt; ++i) {
-      if (name == metadata_->topics[i].topic) topic = &metadata_->topics[i];
+  // False if there is nothing more to be found out about it.
+  bool LookAtTopic(const std::string& name) {
+    topic_ = name;
+    const auto at = cluster_.topics.find(name);
+    if (at == cluster_.topics.end()) {
+      SayMissing(name);
+      return false;
     }
-    if (topic == nullptr) return SayMissing(name);
-    if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      return Say(Verdict::kProblem, name + ": " + rd_kafka_err2str(topic->err));
+    const KafkaAdmin::TopicFacts& facts = at->second;
+    if (!facts.error.empty()) {
+      Say(Verdict::kProblem, facts.error, "see the brokers' logs");
+      return false;
     }
-    int replicas = topic->partition_cnt > 0 ? topic->partitions[0].replica_cnt : 0;
-    for (int i = 0; i < topic->partition_cnt; ++i) {
-      const auto& partition = topic->partitions[i];
-      const std::string place = name + ", partition " + std::to_string(partition.id) + ": ";
-      replicas = std::min(replicas, partition.replica_cnt);
-      if (partition.leader < 0) {
-        Say(Verdict::kProblem, place + "no leader, its records time out: start its brokers");
-      } else if (partition.isr_cnt < partition.replica_cnt) {
-        Say(Verdict::kWarning, place + std::to_string(partition.isr_cnt) + " of " +
-                                   std::to_string(partition.replica_cnt) + " replicas in sync");
+    for (const KafkaAdmin::Partition& partition : facts.partitions) {
+      const std::string place = "partition " + Number(partition.id) + ": ";
+      if (!partition.has_leader) {
+        Say(Verdict::kProblem, place + "no leader: its records time out (503)",
+            "start the brokers of its replicas");
+      } else if (partition.in_sync < partition.replicas) {
+        Say(Verdict::kWarning,
+            place + Number(partition.in_sync) + " of " + Number(partition.replicas) +
+                " replicas in sync",
+            "see whether a broker is down or slow");
       }
     }
-    Say(Verdict::kGood, name + ": " + std::to_string(topic->partition_cnt) + " partitions, " +
-                            std::to_string(replicas) + " replicas");
-    if (const auto settings = Describe(RD_KAFKA_RESOURCE_TOPIC, name))
-      LookAtSettings(name, *settings, replicas);
+    Say(Verdict::kGood, Number(static_cast<std::int64_t>(facts.partitions.size())) +
+                            " partitions, " + Number(ReplicasOf(facts)) + " replicas");
+    return true;
+  }
+
+  static int ReplicasOf(const KafkaAdmin::TopicFacts& facts) {
+    int replicas = facts.partitions.empty() ? 0 : facts.partitions[0].replicas;
+    for (const auto& partition : facts.partitions)
+      replicas = std::min(replicas, partition.replicas);
+    return replicas;
   }
 
   void SayMissing(const std::string& name) {
-    if (auto_create_.value_or(false))
-      return Say(Verdict::kWarning, name + ": not there yet, made on first use with the defaults");
-    Say(Verdict::kProblem, name + ": not there, its events fail with topic_unknown: create it" +
-                               (auto_create_ ? "" : " unless the brokers do on first use"));
+    if (admin_->ObjectionTo(name, timeout_) == kMayNot) {
+      return Say(Verdict::kProblem, "may not be seen: its events fail",
+                 "allow this client Describe and Write on it");
+    }
+    if (options_.topics.policy == core::TopicPolicy::kRequire) {
+      return Say(Verdict::kProblem,
+                 "not there: its events are refused (topic_unknown), as topics: require says",
+                 "create it, or set topics: create");
+    }
+    if (options_.topics.CreatesItself()) {
+      return Say(Verdict::kWarning, "not there yet: Sluice makes it on first use (kafka.topics.*)",
+                 "allow this client Create, or make it before");
+    }
+    if (auto_create_.value_or(false)) {
+      return Say(Verdict::kWarning,
+                 "not there yet: the brokers make it on first use, with their defaults",
+                 "make it before, or set kafka.topics.partitions, if those do not fit");
+    }
+    Say(Verdict::kProblem, "not there: its events fail after some seconds (topic_unknown)",
+        std::string("create it, or set kafka.topics.partitions to have Sluice do so") +
+            (auto_create_ ? "" : ", unless the brokers do on first use"));
   }
 
-  void LookAtSettings(const std::string& name, const Settings& settings, int replicas) {
-    const auto number = [&](const char* key) -> std::int64_t {
-      const auto at = settings.find(key);
-      return at == settings.end() ? 0 : std::strtoll(at->second.c_str(), nullptr, 10);
-    };
-    const std::int64_t limit = number("max.message.bytes");
+  void LookAtSettings(const Settings& settings) {
+    LookAtLimit(NumberIn(settings, "max.message.bytes"));
+    LookAtReplicas(NumberIn(settings, "min.insync.replicas"),
+                   ReplicasOf(cluster_.topics.find(topic_)->second));
+    LookAtTimes(settings);
+  }
+
+  void LookAtLimit(std::int64_t limit) {
     if (limit > 0 && limit < max_record_bytes_) {
-      Say(Verdict::kWarning, name + ": max.message.bytes " + std::to_string(limit) +
-                                 " is below the producer's message.max.bytes " +
-                                 std::to_string(max_record_bytes_) +
-                                 ": larger records fail after a round trip; make them equal");
+      Say(Verdict::kWarning,
+          "max.message.bytes " + Number(limit) + " is below the producer's message.max.bytes " +
+              Number(max_record_bytes_) + ": larger records are refused" +
+              (compressed_ ? " unless they get small enough by compression" : "") +
+              " (record_too_large)",
+          "make the two equal");
     }
     if (limit > 0 && limit < batch_bytes_) {
-      Say(Verdict::kWarning, name + ": max.message.bytes " + std::to_string(limit) +
-                                 " is below batch.size " + std::to_string(batch_bytes_) +
-                                 ": full batches are refused and taken apart; lower batch.size");
+      Say(Verdict::kWarning,
+          "max.message.bytes " + Number(limit) + " is below batch.size " + Number(batch_bytes_) +
+              ": full batches are refused and their records sent one by one",
+          "set kafka.conf.batch.size below it");
     }
-    const std::int64_t in_sync = number("min.insync.replicas");
+  }
+
+  void LookAtReplicas(std::int64_t in_sync, int replicas) {
     if (in_sync > replicas) {
-      Say(Verdict::kProblem, name + ": min.insync.replicas " + std::to_string(in_sync) + " of " +
-                                 std::to_string(replicas) +
-                                 " replicas: nothing can be written; lower it or add replicas");
+      Say(Verdict::kProblem,
+          "min.insync.replicas " + Number(in_sync) + " with " + Number(replicas) +
+              " replicas: nothing can be written with acks: all",
+          "lower it or add replicas");
     } else if (in_sync == replicas && replicas > 1) {
-      Say(Verdict::kWarning, name +
-                                 ": min.insync.replicas equals the replicas: the loss of one "
-                                 "broker stops writing");
+      Say(Verdict::kWarning,
+          "min.insync.replicas equals the " + Number(replicas) +
+              " replicas: the loss of one broker stops writing",
+          "lower it by one or add a replica");
+    } else if (acks_ == -1 && replicas == 1) {
+      Say(Verdict::kWarning, "one replica: what was acknowledged goes with the loss of its broker",
+          "have three replicas and min.insync.replicas 2");
+    } else if (acks_ == -1 && in_sync == 1) {
+      Say(Verdict::kWarning,
+          "min.insync.replicas 1: with acks: all too, one copy is enough for an acknowledgement",
+          "set it to 2");
     }
-    if (const auto at = settings.find("message.timestamp.type");
-        at != settings.end() && at->second == "LogAppendTime") {
-      Say(Verdict::kWarning, name +
-                                 ": message.timestamp.type is LogAppendTime: the time of the "
-                                 "event (meta.dt) is replaced by the broker's");
+    if (acks_ >= 0 && acks_ < in_sync) {
+      Say(Verdict::kWarning,
+          "acks: " + Number(acks_) + " does not wait for min.insync.replicas " + Number(in_sync) +
+              ": an acknowledged event may be lost with its leader, and idempotence is off",
+          "set acks: all");
     }
   }
 
-  // Nullopt, and a warning once, if the cluster does not tell.
-  std::optional<Settings> Describe(rd_kafka_ResourceType_t type, const std::string& name) {
-    const ResourcePtr resource(rd_kafka_ConfigResource_new(type, name.c_str()));
-    rd_kafka_ConfigResource_t* wanted = resource.get();
-    rd_kafka_AdminOptions_t* admin =
-        rd_kafka_AdminOptions_new(client_.get(), RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
-    std::array<char, 256> text{};
-    rd_kafka_AdminOptions_set_request_timeout(admin, timeout_ms_, text.data(), text.size());
-    const QueuePtr queue(rd_kafka_queue_new(client_.get()));
-    rd_kafka_DescribeConfigs(client_.get(), &wanted, 1, admin, queue.get());
-    rd_kafka_AdminOptions_destroy(admin);
-    const EventPtr event(rd_kafka_queue_poll(queue.get(), timeout_ms_ + 1000));
-    std::string problem = "no answer";
-    if (event != nullptr) {
-      problem = rd_kafka_event_error_string(event.get());
-      std::size_t count = 0;
-      const auto* result = rd_kafka_event_DescribeConfigs_result(event.get());
-      const auto** resources =
-          result == nullptr ? nullptr : rd_kafka_DescribeConfigs_result_resources(result, &count);
-      if (count == 1 && rd_kafka_ConfigResource_error(resources[0]) == RD_KAFKA_RESP_ERR_NO_ERROR)
-        return SettingsOf(*resources[0]);
-      if (count == 1) problem = rd_kafka_err2str(rd_kafka_ConfigResource_error(resources[0]));
+  void LookAtTimes(const Settings& settings) {
+    if (TextIn(settings, "message.timestamp.type") == "LogAppendTime") {
+      return Say(Verdict::kWarning,
+                 "message.timestamp.type LogAppendTime: the time of the event (dt_field) is "
+                 "replaced by the broker's",
+                 "set it to CreateTime");
     }
-    if (!std::exchange(told_, true)) {
-      Say(Verdict::kWarning, "the settings of " + name + " cannot be read (" + problem +
-                                 "): allow DescribeConfigs to have them checked");
+    constexpr std::int64_t kDay = 24 * 3600 * 1000;
+    for (const char* key :
+         {"message.timestamp.difference.max.ms", "message.timestamp.before.max.ms"}) {
+      const std::int64_t window = NumberIn(settings, key);
+      if (window <= 0 || window > kDay) continue;
+      Say(Verdict::kWarning,
+          std::string(key) + " " + Number(window) +
+              ": records of older events get the time at which they are sent",
+          "raise it");
     }
-    return std::nullopt;
   }
 
-  static Settings SettingsOf(const rd_kafka_ConfigResource_t& resource) {
-    Settings settings;
-    std::size_t count = 0;
-    const rd_kafka_ConfigEntry_t** entries = rd_kafka_ConfigResource_configs(&resource, &count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const char* value = rd_kafka_ConfigEntry_value(entries[i]);
-      if (value != nullptr) settings[rd_kafka_ConfigEntry_name(entries[i])] = value;
-    }
-    return settings;
+  // Once for each kind.
+  void SayNotTold(const std::string& what, const std::string& why) {
+    const std::string topic = std::exchange(topic_, {});
+    const std::string text = what + " cannot be read (" + why + ")";
+    if (std::none_of(findings_.begin(), findings_.end(),
+                     [&](const KafkaFinding& finding) { return finding.text == text; }))
+      Say(Verdict::kWarning, text, "allow this client DescribeConfigs to have them checked");
+    topic_ = topic;
   }
 
   const core::KafkaOptions& options_;
-  const int timeout_ms_;
+  const std::chrono::milliseconds timeout_;
   std::int64_t max_record_bytes_ = 0;
   std::int64_t batch_bytes_ = 0;
+  std::int64_t acks_ = 0;
+  bool compressed_ = false;
   std::optional<bool> auto_create_;
-  bool told_ = false;
-  ClientPtr client_;
-  MetadataPtr metadata_;
+  std::string topic_;  // that is looked at
+  std::unique_ptr<KafkaAdmin> admin_;
+  KafkaAdmin::Cluster cluster_;
   std::vector<KafkaFinding> findings_;
 };
 
 }  // namespace
+
+std::string_view ToString(KafkaFinding::Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kGood:
+      return "good";
+    case Verdict::kWarning:
+      return "warning";
+    case Verdict::kProblem:
+      return "problem";
+  }
+  return "problem";
+}
 
 std::vector<KafkaFinding> CheckKafka(const core::KafkaOptions& options,
                                      const std::vector<std::string>& topics,

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config.h"
@@ -13,11 +14,14 @@ namespace sluice::produce {
 struct KafkaFinding {
   enum class Verdict : std::uint8_t { kGood, kWarning, kProblem };
   Verdict verdict = Verdict::kGood;
+  std::string topic;  // empty: of the cluster
   std::string text;
+  std::string fix;  // empty if good
 };
+std::string_view ToString(KafkaFinding::Verdict verdict);
 
-// Looks at a cluster as the guaranteed producer would use it: can it be reached, are the topics
-// there and led, do their limits and rules of time fit the producer's settings, may we ask at all.
+// Looks at a cluster as the two producers would use it: can it be reached, are the topics there and
+// led, do their limits, replicas and rules of time fit the producers' settings, may we ask at all.
 // Changes nothing. Blocks, each question for at most `timeout`.
 std::vector<KafkaFinding> CheckKafka(const core::KafkaOptions& options,
                                      const std::vector<std::string>& topics,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -14,18 +15,14 @@
 #include "produce/kafka_errors.h"
 #include "produce/kafka_handle.h"
 #include "produce/kafka_metrics.h"
+#include "produce/kafka_room.h"
+#include "produce/kafka_topic.h"
+#include "produce/kafka_topics.h"
 #include "produce/kafka_trouble.h"
 #include "produce/producer.h"
 #include "produce/replay_ledger.h"
 
 namespace sluice::produce {
-
-// A topic as the two clients know it.
-struct KafkaTopic final : Topic {
-  explicit KafkaTopic(std::string_view name) : Topic(name) {}
-  bool legal = true;                           // for Kafka's rules of names
-  std::array<rd_kafka_topic_t*, 2> handles{};  // by DeliveryMode; each written by its client only
-};
 
 // The producer of one delivery mode: one librdkafka instance at a time, bounded by bytes, that is
 // replaced when it breaks for good. Records are owned by their requests until their report:
@@ -50,7 +47,9 @@ struct KafkaTopic final : Topic {
 // Produce and AddTopic may be called from any thread, the others from one.
 class KafkaClient final : private KafkaHandle::Sink {
  public:
-  KafkaClient(DeliveryMode mode, std::vector<KafkaEntry> entries, core::Metrics& metrics);
+  // `topics` outlives the client.
+  KafkaClient(DeliveryMode mode, std::vector<KafkaEntry> entries,
+              const core::KafkaAdmitOptions& admit, KafkaTopics& topics, core::Metrics& metrics);
   ~KafkaClient();
   KafkaClient(const KafkaClient&) = delete;
   KafkaClient& operator=(const KafkaClient&) = delete;
@@ -62,8 +61,11 @@ class KafkaClient final : private KafkaHandle::Sink {
 
   void Produce(KafkaTopic& topic, const Record& record, DeliverySlot* slot);
 
-  std::uint64_t queued_bytes() const { return queued_bytes_.load(std::memory_order_relaxed); }
-  std::uint64_t max_queued_bytes() const { return max_queued_bytes_; }
+  // The topic is there since a moment. Any thread.
+  void RefreshTopic(KafkaTopic& topic);
+
+  const KafkaRoom& room() const { return room_; }
+  std::uint64_t queued_bytes() const { return room_.bytes(); }
   std::string trouble() const;
 
   // Flushes until `deadline`, then takes back what is left and fails it. Returns how many hasty
@@ -78,11 +80,32 @@ class KafkaClient final : private KafkaHandle::Sink {
 
   enum class Phase : std::uint8_t { kServing, kStopping, kPurging };
 
-  struct Parked {  // came while a broken generation was being replaced
+  enum class Company : std::uint8_t { kBatch, kAlone };
+
+  struct Parked {  // came while a generation was being replaced, or waits to be produced alone
     KafkaTopic* topic;
     Record record;
     DeliverySlot* slot;
+    Company company;
   };
+
+  struct Limits {
+    std::uint64_t queue_bytes = 0;
+    std::uint64_t record_bytes = 0;
+    std::chrono::milliseconds timeout{0};
+    bool compressed = false;
+  };
+  static Limits LimitsOf(const std::vector<KafkaEntry>& entries);
+  static std::string_view WordOf(DeliveryMode mode);
+  static std::uint64_t SizeOf(const Record& record) {
+    return record.value.size() + (record.has_key ? record.key.size() : 0);
+  }
+  static std::uint64_t SizeOf(const rd_kafka_message_t& message) {
+    return message.len + message.key_len;
+  }
+  KafkaRoom::Bytes& UseOf(KafkaTopic& topic) const {
+    return topic.queued_bytes[static_cast<std::size_t>(mode_)];
+  }
 
   void OnReports(KafkaHandle& handle, KafkaHandle::Reports reports) override;
   void OnError(KafkaHandle& handle, rd_kafka_resp_err_t error, const char* text) override;
@@ -90,34 +113,43 @@ class KafkaClient final : private KafkaHandle::Sink {
   void OnPolled(KafkaHandle& handle) override;
 
   void Refuse(DeliverySlot* slot, core::ErrorCode code, std::string_view message);
-  rd_kafka_resp_err_t Enqueue(KafkaTopic& topic, const Record& record, DeliverySlot* slot);
+  std::optional<core::Error> Objection(const KafkaTopic& topic, const Record& record,
+                                       Company* company) const;
+  rd_kafka_resp_err_t Enqueue(KafkaTopic& topic, const Record& record, DeliverySlot* slot,
+                              Company company);
+  rd_kafka_resp_err_t EnqueueAlone(const Parked& one);
+  void FreeRoom(KafkaHandle::Reports ended);
   void CompleteFailed(const rd_kafka_message_t& message, const Fate& fate);
 
   bool TryReplay(KafkaHandle& handle, const rd_kafka_message_t& message, const Fate& fate);
+  template <class ProduceFunction>
+  bool WithAlone(ProduceFunction produce);
   bool ReplayAlone(const rd_kafka_message_t& message, std::int64_t timestamp_ms);
   bool ReplayInNextGeneration(const rd_kafka_message_t& message);
 
   void Renew(KafkaHandle& broken, const std::string& reason);
   void ServeParked();
   void DropDrained();
+  void ProbeTopics(KafkaHandle& handle);
   bool IsCurrent(const KafkaHandle& handle) const;
   core::Result<std::unique_ptr<KafkaHandle>> MakeHandle(std::vector<KafkaEntry> entries);
   std::vector<KafkaHandle*> Handles();
 
   const DeliveryMode mode_;
   const std::vector<KafkaEntry> entries_;
+  const Limits limits_;
+  KafkaTopics& known_topics_;
   core::Metrics& metrics_;
   KafkaMetrics kafka_metrics_;
   KafkaTrouble trouble_;
-  std::uint64_t max_queued_bytes_ = 0;
-  std::uint64_t max_record_bytes_ = 0;
-  std::unique_ptr<ReplayLedger> replays_;
+  KafkaRoom room_;
+  ReplayLedger replays_;
 
-  std::atomic<std::uint64_t> queued_bytes_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<Phase> phase_{Phase::kServing};
   std::atomic<bool> broken_{false};  // the present generation is, and waits to be replaced
 
+  std::shared_mutex replay_mutex_;  // shared while a record moves from one instance to another
   mutable std::shared_mutex generation_mutex_;  // shared to produce, exclusive to replace
   std::unique_ptr<KafkaHandle> current_;
   bool stopping_ = false;
@@ -129,6 +161,8 @@ class KafkaClient final : private KafkaHandle::Sink {
   std::vector<std::unique_ptr<KafkaHandle>> retired_;
   std::unique_ptr<KafkaHandle> alone_;
   std::vector<Parked> parked_;
+  std::vector<KafkaTopic*> appeared_;
+  bool closed_ = false;        // Stop purges: nothing goes to alone_ any more
   bool keep_retired_ = false;  // Stop looks at them
   SteadyTime renewed_{};
 };

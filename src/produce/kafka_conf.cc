@@ -66,7 +66,6 @@ std::vector<KafkaEntry> Defaults(DeliveryMode mode, std::string_view user_agent)
       std::string(user_agent) + (guaranteed ? "-producer-guaranteed" : "-producer-hasty"));
   add("queue.buffering.max.ms", guaranteed ? "5" : "1000");
   add("message.timeout.ms", guaranteed ? "8000" : "60000");
-  add("request.timeout.ms", "5000");
   add("queue.buffering.max.kbytes", "65536");
   add("queue.buffering.max.messages", "1000000");
   add("statistics.interval.ms", "5000");
@@ -75,6 +74,15 @@ std::vector<KafkaEntry> Defaults(DeliveryMode mode, std::string_view user_agent)
   add("socket.keepalive.enable", "true");
   add("socket.nagle.disable", "true");
   return entries;
+}
+
+// Of one try to write a batch: below the time of the record, of which it is a part.
+std::string RequestTimeout(const std::vector<KafkaEntry>& entries) {
+  const std::string_view text = LastOf(entries, {"message.timeout.ms", "delivery.timeout.ms"});
+  std::int64_t message_ms = 0;
+  std::from_chars(text.data(), text.data() + text.size(), message_ms);
+  if (message_ms <= 0 || message_ms >= 8000) return "5000";
+  return std::to_string(std::max<std::int64_t>(1, message_ms * 5 / 8));
 }
 
 // True for an entry that rd_kafka_conf_set may be given; otherwise appends why not.
@@ -116,6 +124,12 @@ void CheckTogether(const rd_kafka_conf_t& conf, const std::vector<KafkaEntry>& e
     problems.push_back("message.timeout.ms (" + std::to_string(message_timeout_ms) +
                        ") must be above queue.buffering.max.ms (" + std::to_string(linger_ms) +
                        "): a record would time out before it is sent");
+  }
+  const std::int64_t request_timeout_ms = KafkaNumber(conf, "request.timeout.ms");
+  if (message_timeout_ms > 0 && request_timeout_ms >= message_timeout_ms) {
+    problems.push_back("request.timeout.ms (" + std::to_string(request_timeout_ms) +
+                       ") must be below message.timeout.ms (" + std::to_string(message_timeout_ms) +
+                       "): a record would be given up before its broker answers");
   }
   if (LastOf(entries, {"metadata.broker.list", "bootstrap.servers"}).empty() &&
       LastOf(entries, {"test.mock.num.brokers"}).empty()) {
@@ -168,8 +182,12 @@ std::vector<KafkaEntry> MergeKafkaEntries(const core::KafkaOptions& options, Del
       entries.push_back({layer.name, name, value});
     }
   }
+  const bool brokers_create =
+      options.topics.policy == core::TopicPolicy::kCreate && !options.topics.CreatesItself();
   entries.insert(entries.begin() + static_cast<std::ptrdiff_t>(defaults),
-                 {kDefaultLayer, "enable.idempotence", idempotent ? "true" : "false"});
+                 {{kDefaultLayer, "enable.idempotence", idempotent ? "true" : "false"},
+                  {kDefaultLayer, "request.timeout.ms", RequestTimeout(entries)},
+                  {kDefaultLayer, "allow.auto.create.topics", brokers_create ? "true" : "false"}});
   return entries;
 }
 
@@ -218,14 +236,19 @@ core::Result<void> CheckKafkaConf(const core::KafkaOptions& options) {
   return {};
 }
 
-std::int64_t KafkaNumber(const rd_kafka_conf_s& conf, const char* name) {
-  std::array<char, 64> text{};
+std::string KafkaText(const rd_kafka_conf_s& conf, const char* name) {
+  std::array<char, 256> text{};
   std::size_t size = text.size();
-  if (rd_kafka_conf_get(&conf, name, text.data(), &size) != RD_KAFKA_CONF_OK) return 0;
+  if (rd_kafka_conf_get(&conf, name, text.data(), &size) != RD_KAFKA_CONF_OK) return {};
+  return text.data();
+}
+
+std::int64_t KafkaNumber(const rd_kafka_conf_s& conf, const char* name) {
+  const std::string text = KafkaText(conf, name);
   std::int64_t value = 0;
   // librdkafka prints some numbers with a fraction ("5" may come as "5.000000"); what follows the
   // digits is left.
-  std::from_chars(text.data(), text.data() + std::min(size, text.size()), value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 

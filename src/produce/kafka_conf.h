@@ -28,10 +28,11 @@ struct KafkaEntry {
 // Defaults, where they differ from librdkafka's: client.id from the user agent; idempotence on (off
 // if `acks` is set to anything but "all"); linger 5 ms guaranteed, 1000 ms hasty;
 // message.timeout.ms 8000 guaranteed (below limits.delivery_timeout, so that nobody is told
-// "failed" before it is known), 60000 hasty; request.timeout.ms 5000; queue.buffering.max.kbytes
+// "failed" before it is known), 60000 hasty; request.timeout.ms 5000, or less if message.timeout.ms
+// is set to less than 8000; queue.buffering.max.kbytes
 // 65536 (values and keys; the bound that counts) and queue.buffering.max.messages 1000000;
 // statistics each 5 s; reconnects at least each 2 s; an unknown topic is given 4 s to be
-// auto-created.
+// created, by the brokers unless `topics` says otherwise.
 std::vector<KafkaEntry> MergeKafkaEntries(const core::KafkaOptions& options, DeliveryMode mode,
                                           std::string_view user_agent);
 
@@ -56,6 +57,9 @@ core::Result<KafkaConfPtr> MakeKafkaConf(const std::vector<KafkaEntry>& entries)
 
 // The effective value of a numeric setting; 0 if it has none.
 std::int64_t KafkaNumber(const rd_kafka_conf_s& conf, const char* name);
+
+// The effective value as text; empty if it has none.
+std::string KafkaText(const rd_kafka_conf_s& conf, const char* name);
 
 // What the entries of `options` come to, for checks against other settings. librdkafka looks for
 // overdue records once a second, in two steps: a report may come up to two seconds later.

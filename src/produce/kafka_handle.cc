@@ -94,13 +94,19 @@ void KafkaHandle::Serve(rd_kafka_event_t* event) {
   }
 }
 
-rd_kafka_topic_t* KafkaHandle::OpenTopic(const std::string& name) {
-  rd_kafka_topic_t* topic = rd_kafka_topic_new(kafka_, name.c_str(), nullptr);
-  if (topic != nullptr) {
+rd_kafka_topic_t* KafkaHandle::NewTopic(KafkaTopic& topic) {
+  rd_kafka_topic_conf_t* conf = rd_kafka_default_topic_conf_dup(kafka_);
+  rd_kafka_topic_conf_set_opaque(conf, &topic);
+  return rd_kafka_topic_new(kafka_, topic.name().c_str(), conf);
+}
+
+rd_kafka_topic_t* KafkaHandle::OpenTopic(KafkaTopic& topic) {
+  rd_kafka_topic_t* made = NewTopic(topic);
+  if (made != nullptr) {
     const std::lock_guard lock(topics_mutex_);
-    topics_.push_back(topic);
+    topics_.push_back(made);
   }
-  return topic;
+  return made;
 }
 
 rd_kafka_resp_err_t KafkaHandle::Produce(rd_kafka_topic_t* topic, const Record& record,
@@ -117,18 +123,22 @@ rd_kafka_resp_err_t KafkaHandle::Produce(rd_kafka_topic_t* topic, const Record& 
       RD_KAFKA_V_END);
 }
 
+rd_kafka_resp_err_t KafkaHandle::Produce(KafkaTopic& topic, const Record& record,
+                                         DeliverySlot* slot) {
+  rd_kafka_topic_t* made = NewTopic(topic);
+  if (made == nullptr) return rd_kafka_last_error();
+  const rd_kafka_resp_err_t error = Produce(made, record, slot);
+  rd_kafka_topic_destroy(made);  // the queued record holds it on its own account
+  return error;
+}
+
 rd_kafka_resp_err_t KafkaHandle::ProduceAgain(const rd_kafka_message_t& message,
                                               std::int64_t timestamp_ms) {
-  rd_kafka_topic_t* topic = rd_kafka_topic_new(kafka_, rd_kafka_topic_name(message.rkt), nullptr);
-  if (topic == nullptr) return rd_kafka_last_error();
   const Record record{.value = {static_cast<const char*>(message.payload), message.len},
                       .key = {static_cast<const char*>(message.key), message.key_len},
                       .has_key = message.key != nullptr,
                       .timestamp_ms = timestamp_ms};
-  const rd_kafka_resp_err_t error =
-      Produce(topic, record, static_cast<DeliverySlot*>(message._private));
-  rd_kafka_topic_destroy(topic);  // the queued record holds it on its own account
-  return error;
+  return Produce(TopicOf(message), record, static_cast<DeliverySlot*>(message._private));
 }
 
 bool KafkaHandle::Flush(std::chrono::steady_clock::time_point deadline) {
@@ -148,6 +158,12 @@ bool KafkaHandle::IsFatal(std::string* text) const {
     return false;
   *text = buffer.data();
   return true;
+}
+
+void KafkaHandle::ProbeTopic(rd_kafka_topic_t* topic, std::chrono::milliseconds longest) {
+  const rd_kafka_metadata_t* metadata = nullptr;
+  rd_kafka_metadata(kafka_, 0, topic, &metadata, static_cast<int>(longest.count()));
+  if (metadata != nullptr) rd_kafka_metadata_destroy(metadata);
 }
 
 bool KafkaHandle::Probe(std::chrono::milliseconds longest) {

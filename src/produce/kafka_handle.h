@@ -14,6 +14,7 @@
 
 #include "core/error.h"
 #include "produce/kafka_conf.h"
+#include "produce/kafka_topic.h"
 #include "produce/producer.h"
 
 namespace sluice::produce {
@@ -51,11 +52,19 @@ class KafkaHandle {
 
   // Owned by the handle, null for a name that librdkafka refuses. Any thread; librdkafka takes a
   // lock.
-  rd_kafka_topic_t* OpenTopic(const std::string& name);
+  rd_kafka_topic_t* OpenTopic(KafkaTopic& topic);
+
+  // The topic that a record of a report was for.
+  static KafkaTopic& TopicOf(const rd_kafka_message_t& message) {
+    return *static_cast<KafkaTopic*>(rd_kafka_topic_opaque(message.rkt));
+  }
 
   // Queues a record whose bytes stay where they are until its report. On failure the slot is
   // untouched. Any thread, never blocks.
   rd_kafka_resp_err_t Produce(rd_kafka_topic_t* topic, const Record& record, DeliverySlot* slot);
+
+  // The same for a topic that need not be open.
+  rd_kafka_resp_err_t Produce(KafkaTopic& topic, const Record& record, DeliverySlot* slot);
 
   // Puts a record that came back in a report into the queue of this handle: same topic, key and
   // bytes.
@@ -77,6 +86,10 @@ class KafkaHandle {
   // Asks the brokers for metadata, for at most `longest`: true if one answered.
   bool Probe(std::chrono::milliseconds longest);
 
+  // Has librdkafka ask for a topic of this handle, which it does seldom once it was told that there
+  // is none. For at most `longest`.
+  void ProbeTopic(rd_kafka_topic_t* topic, std::chrono::milliseconds longest);
+
   // Makes the thread call OnPolled soon.
   void Wake() { rd_kafka_queue_yield(queue_); }
 
@@ -87,6 +100,7 @@ class KafkaHandle {
 
  private:
   KafkaHandle(rd_kafka_t* kafka, Sink& sink);
+  rd_kafka_topic_t* NewTopic(KafkaTopic& topic);
   void Run();
   void Serve(rd_kafka_event_t* event);
 

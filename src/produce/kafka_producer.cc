@@ -6,6 +6,8 @@
 #include "core/log.h"
 #include "produce/kafka_client.h"
 #include "produce/kafka_conf.h"
+#include "produce/kafka_topic.h"
+#include "produce/kafka_topics.h"
 
 namespace sluice::produce {
 namespace {
@@ -24,23 +26,34 @@ bool IsLegalTopic(std::string_view name) {
 
 KafkaProducer::KafkaProducer(const core::KafkaOptions& options, std::string_view user_agent,
                              core::Metrics& metrics)
-    : flush_timeout_(options.flush_timeout), metrics_(metrics) {
+    : flush_timeout_(options.flush_timeout),
+      metrics_(metrics),
+      hasty_percent_(options.admit.hasty) {
+  known_topics_ = std::make_unique<KafkaTopics>(
+      options.topics, MergeKafkaEntries(options, DeliveryMode::kGuaranteed, user_agent),
+      [this](KafkaTopic& topic) {
+        guaranteed_->RefreshTopic(topic);
+        hasty_->RefreshTopic(topic);
+      },
+      metrics);
   const auto make = [&](DeliveryMode mode) {
     return std::make_unique<KafkaClient>(mode, MergeKafkaEntries(options, mode, user_agent),
-                                         metrics);
+                                         options.admit, *known_topics_, metrics);
   };
   guaranteed_ = make(DeliveryMode::kGuaranteed);
   hasty_ = make(DeliveryMode::kHasty);
 }
 
-KafkaProducer::~KafkaProducer() = default;
+KafkaProducer::~KafkaProducer() { known_topics_->Stop(); }
 
 core::Result<void> KafkaProducer::Start() {
   if (auto started = guaranteed_->Start(); !started) return started;
-  return hasty_->Start();
+  if (auto started = hasty_->Start(); !started) return started;
+  known_topics_->Start();
+  return {};
 }
 
-KafkaClient& KafkaProducer::client(DeliveryMode mode) {
+KafkaClient& KafkaProducer::client(DeliveryMode mode) const {
   return mode == DeliveryMode::kGuaranteed ? *guaranteed_ : *hasty_;
 }
 
@@ -53,6 +66,7 @@ Topic* KafkaProducer::OpenTopic(std::string_view name) {
     if (at->second->legal) {
       guaranteed_->AddTopic(*at->second);
       hasty_->AddTopic(*at->second);
+      known_topics_->Add(*at->second);
     }
   }
   return at->second.get();
@@ -77,7 +91,18 @@ std::uint64_t KafkaProducer::queued_bytes() const {
 }
 
 std::uint64_t KafkaProducer::max_queued_bytes() const {
-  return guaranteed_->max_queued_bytes() + hasty_->max_queued_bytes();
+  return guaranteed_->room().bound() + hasty_->room().bound();
+}
+
+bool KafkaProducer::HasRoom(DeliveryMode mode) const {
+  // Hasty events would only add to what brokers cannot take from the guaranteed ones.
+  if (mode == DeliveryMode::kHasty && guaranteed_->room().IsFilledTo(hasty_percent_)) return false;
+  const KafkaRoom& room = client(mode).room();
+  return room.bytes() < room.admitted_bytes();
+}
+
+std::chrono::seconds KafkaProducer::DrainTime(DeliveryMode mode) const {
+  return client(mode).room().DrainTime();
 }
 
 std::string KafkaProducer::trouble() const {
@@ -87,9 +112,12 @@ std::string KafkaProducer::trouble() const {
 
 StopReport KafkaProducer::Stop(std::chrono::steady_clock::time_point deadline) {
   deadline = std::min(deadline, std::chrono::steady_clock::now() + flush_timeout_);
+  known_topics_->BeginStop();
   auto hasty = std::async(std::launch::async, [&] { return hasty_->Stop(deadline); });
-  const std::uint64_t lost = guaranteed_->Stop(deadline);
-  return {lost + hasty.get()};
+  std::uint64_t lost = guaranteed_->Stop(deadline);
+  lost += hasty.get();
+  known_topics_->Stop();
+  return {lost};
 }
 
 core::Result<std::unique_ptr<Producer>> MakeKafkaProducer(const core::KafkaOptions& options,

@@ -11,11 +11,13 @@
 namespace sluice::produce {
 
 class KafkaClient;
+class KafkaTopics;
 struct KafkaTopic;
 
 // Records to the topics of a Kafka cluster, through two librdkafka producers: guaranteed (short
 // linger, answers from the delivery report) and hasty (long linger). Neither blocks; each is
-// bounded by bytes and answers kQueueFull above. A topic whose name Kafka does not allow gets
+// bounded by bytes and answers kQueueFull above. What the cluster says about topics is asked beside
+// (KafkaTopics). A topic whose name Kafka does not allow gets
 // kStreamNotConfigured. Produce and OpenTopic from any thread, Start and Stop from one.
 class KafkaProducer final : public Producer {
  public:
@@ -32,6 +34,8 @@ class KafkaProducer final : public Producer {
   Durability durability(DeliveryMode mode) const override {
     return mode == DeliveryMode::kGuaranteed ? Durability::kKafka : Durability::kNone;
   }
+  bool HasRoom(DeliveryMode mode) const override;
+  std::chrono::seconds DrainTime(DeliveryMode mode) const override;
   std::uint64_t queued_bytes() const override;
   std::uint64_t max_queued_bytes() const override;
   std::string trouble() const override;
@@ -40,11 +44,13 @@ class KafkaProducer final : public Producer {
   // records: a guaranteed one was refused to its requester.
   StopReport Stop(std::chrono::steady_clock::time_point deadline) override;
 
-  KafkaClient& client(DeliveryMode mode);  // for drills and tests
+  KafkaClient& client(DeliveryMode mode) const;  // for drills and tests
 
  private:
   const std::chrono::milliseconds flush_timeout_;
   core::Metrics& metrics_;
+  const int hasty_percent_;
+  std::unique_ptr<KafkaTopics> known_topics_;
   std::unique_ptr<KafkaClient> guaranteed_;
   std::unique_ptr<KafkaClient> hasty_;
   std::mutex topics_mutex_;

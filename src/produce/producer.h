@@ -71,6 +71,19 @@ class Producer {
   virtual std::uint64_t queued_bytes() const = 0;
   virtual std::uint64_t max_queued_bytes() const = 0;
 
+  // Whether it would take a record of that mode now, asked before a request is looked at: false
+  // where the queue is nearly full. Cheap, any thread.
+  virtual bool HasRoom(DeliveryMode mode) const {
+    static_cast<void>(mode);
+    return true;
+  }
+
+  // How long a queue as full as now takes to drain, for Retry-After: 1 to 60 s.
+  virtual std::chrono::seconds DrainTime(DeliveryMode mode) const {
+    static_cast<void>(mode);
+    return std::chrono::seconds(2);
+  }
+
   // Empty if events can be delivered as far as is known, else why not ("all brokers down"); for
   // /readyz.
   virtual std::string trouble() const { return {}; }

@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(Fixture, "KafkaProducer: trouble passes without traffic when a
   Stop();
 }
 
-TEST_CASE_FIXTURE(Fixture, "KafkaProducer: the queue is bounded by bytes and refuses at once") {
+TEST_CASE_FIXTURE(Fixture, "KafkaProducer: the queue is bounded by bytes and refuses below that") {
   options.conf.push_back({"queue.buffering.max.kbytes", "1"});
   options.guaranteed_topic_conf = {{"message.timeout.ms", "1000"}};
   kafka.SetDown();
@@ -149,17 +149,47 @@ TEST_CASE_FIXTURE(Fixture, "KafkaProducer: the queue is bounded by bytes and ref
   Topic* topic = producer->OpenTopic("a");
   WaitingDelivery delivery(3);
   delivery.Send(*producer, *topic, std::string(600, 'x'));
-  delivery.Send(*producer, *topic, std::string(600, 'x'));
+  CHECK(producer->HasRoom(DeliveryMode::kGuaranteed));
+  delivery.Send(*producer, *topic, std::string(300, 'x'));  // 80 % of 1024 is 819
   CHECK(delivery.Fate(1) == "queue_full: the queue to Kafka is full");
   CHECK(producer->queued_bytes() == 600);
-  delivery.Send(*producer, *topic, std::string(400, 'x'));
-  CHECK(producer->queued_bytes() == 1000);
+  CHECK_FALSE(producer->HasRoom(DeliveryMode::kHasty));  // 60 % of 1024 is 614
+  delivery.Send(*producer, *producer->OpenTopic("b"), std::string(219, 'x'));
+  CHECK(producer->queued_bytes() == 819);
+  CHECK_FALSE(producer->HasRoom(DeliveryMode::kGuaranteed));
   CHECK_FALSE(producer->trouble().empty());
   REQUIRE(delivery.Wait());
   CHECK(delivery.Fate(2).starts_with("delivery_timeout: "));
   CHECK(producer->queued_bytes() == 0);
+  CHECK(producer->HasRoom(DeliveryMode::kHasty));
   CHECK(producer->max_queued_bytes() == 2048);
   CHECK(Counter("sluice_kafka_queue_full_total{producer_type=\"guaranteed\"") == 1);
+  Stop();
+}
+
+TEST_CASE_FIXTURE(Fixture, "KafkaProducer: a topic that does not drain leaves room for others") {
+  options.conf.push_back({"queue.buffering.max.kbytes", "10"});
+  options.topic_conf = {{"message.timeout.ms", "2000"}};
+  kafka.SetDown();
+  Start();
+  Topic* dead = producer->OpenTopic("dead");
+  WaitingDelivery delivery(100);
+  int refused = 0;
+  for (std::uint32_t i = 0; i < 90; ++i) {
+    delivery.Send(*producer, *dead, std::string(100, 'x'));
+    if (delivery.slot(i).state() == DeliverySlot::State::kPending) continue;
+    ++refused;
+    CHECK(delivery.Fate(i) ==
+          "queue_full: topic dead has as much of the queue to Kafka as one topic may "
+          "(kafka.admit.*)");
+  }
+  CHECK(refused == 90 - 40);  // half of 80 % of the queue
+  Topic* other = producer->OpenTopic("other");
+  for (std::uint32_t i = 90; i < 100; ++i) {
+    delivery.Send(*producer, *other, std::string(100, 'x'));
+    CHECK(delivery.slot(i).state() == DeliverySlot::State::kPending);
+  }
+  REQUIRE(delivery.Wait());
   Stop();
 }
 
@@ -196,6 +226,68 @@ TEST_CASE_FIXTURE(Fixture, "KafkaProducer: an unknown topic is told, and does no
   again.Send(*producer, *unknown, "3");
   CHECK(again.Fate(0).starts_with("topic_unknown: "));  // inside of Produce
   again.Seal();
+  Stop();
+}
+
+TEST_CASE_FIXTURE(Fixture, "KafkaProducer: topics: require refuses at once what is not there") {
+  options.topics.policy = core::TopicPolicy::kRequire;
+  options.topics.refresh = milliseconds(100);
+  kafka.CreateTopic("there", 1);
+  kafka.SetTopicError("absent", kUnknownTopicOrPart);
+  Start();
+  Topic* absent = producer->OpenTopic("absent");
+  Topic* there = producer->OpenTopic("there");
+  // Until the cluster has answered, a record is tried.
+  const auto end = steady_clock::now() + seconds(20);
+  std::string fate;
+  while (!fate.starts_with("topic_unknown: Kafka has no topic absent") &&
+         steady_clock::now() < end) {
+    WaitingDelivery delivery(2);
+    delivery.Send(*producer, *absent, "1");
+    delivery.Send(*producer, *there, "2");
+    REQUIRE(delivery.Wait());
+    fate = delivery.Fate(0);
+    CHECK(delivery.Fate(1) == "delivered");
+  }
+  CHECK(fate ==
+        "topic_unknown: Kafka has no topic absent, and none is made with topics: require; create "
+        "it");
+  WaitingDelivery again(2);
+  again.Send(*producer, *absent, "3");
+  CHECK(again.slot(0).state() == DeliverySlot::State::kFailed);  // inside of Produce
+  Topic* late = producer->OpenTopic("late");                     // the cluster's topics are known
+  again.Send(*producer, *late, "4");
+  CHECK(again.slot(1).state() == DeliverySlot::State::kFailed);
+  again.Seal();
+  CHECK(kafka.Consume("there", 1).size() == 1);
+
+  kafka.SetTopicError("absent", 0);
+  fate.clear();
+  while (fate != "delivered" && steady_clock::now() < end) {
+    WaitingDelivery delivery(1);
+    delivery.Send(*producer, *absent, "5");
+    REQUIRE(delivery.Wait());
+    fate = delivery.Fate(0);
+  }
+  CHECK(fate == "delivered");
+  Stop();
+}
+
+TEST_CASE_FIXTURE(Fixture, "KafkaProducer: a topic that cannot be made says why") {
+  options.topics.partitions = 3;  // the mock cluster makes none when asked
+  options.topics.refresh = milliseconds(100);
+  kafka.SetTopicError("a", kUnknownTopicOrPart);
+  Start();
+  Topic* topic = producer->OpenTopic("a");
+  const auto end = steady_clock::now() + seconds(20);
+  std::string fate;
+  while (fate.find("cannot be made") == std::string::npos && steady_clock::now() < end) {
+    WaitingDelivery delivery(1);
+    delivery.Send(*producer, *topic, "1");
+    REQUIRE(delivery.Wait());
+    fate = delivery.Fate(0);
+  }
+  CHECK(fate.starts_with("topic_unknown: Kafka has no topic a, and it cannot be made: "));
   Stop();
 }
 
@@ -328,11 +420,14 @@ TEST_CASE_FIXTURE(Fixture,
                   "CheckKafka: a cluster that is down, one that tells little, wrong settings") {
   kafka.CreateTopic("a", 3);
   auto findings = CheckKafka(options, {"a"}, seconds(10));
-  REQUIRE(findings.size() == 3);
+  REQUIRE(findings.size() == 4);
   CHECK(findings[0].verdict == KafkaFinding::Verdict::kGood);
   CHECK(findings[1].verdict == KafkaFinding::Verdict::kWarning);
-  CHECK(findings[1].text.find("allow DescribeConfigs") != std::string::npos);
-  CHECK(findings[2].text == "a: 3 partitions, 1 replicas");
+  CHECK(findings[1].text.starts_with("the settings of brokers cannot be read"));
+  CHECK(findings[1].fix.find("allow this client DescribeConfigs") != std::string::npos);
+  CHECK(findings[2].topic == "a");
+  CHECK(findings[2].text == "3 partitions, 1 replicas");
+  CHECK(findings[3].text.starts_with("the settings of topics cannot be read"));
   kafka.SetDown();
   findings = CheckKafka(options, {"a"}, milliseconds(500));
   REQUIRE(findings.size() == 1);

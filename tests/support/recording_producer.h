@@ -26,6 +26,7 @@ class RecordingProducer final : public produce::Producer {
   };
 
   bool hold = false;  // set before use
+  bool room = true;
 
   core::Result<void> Start() override { return {}; }
   produce::Topic* OpenTopic(std::string_view name) override {
@@ -46,6 +47,10 @@ class RecordingProducer final : public produce::Producer {
   produce::Durability durability(produce::DeliveryMode mode) const override {
     return mode == produce::DeliveryMode::kHasty ? produce::Durability::kNone
                                                  : produce::Durability::kKafka;
+  }
+  bool HasRoom(produce::DeliveryMode) const override { return room; }
+  std::chrono::seconds DrainTime(produce::DeliveryMode mode) const override {
+    return std::chrono::seconds(mode == produce::DeliveryMode::kHasty ? 17 : 23);
   }
   std::uint64_t queued_bytes() const override { return 0; }
   std::uint64_t max_queued_bytes() const override { return 1; }

@@ -386,6 +386,46 @@ TEST_CASE(
   CHECK(f.metrics.events_in_flight() == 0);
 }
 
+TEST_CASE("EventPipeline: without room nothing is looked at, and 503 tells when to come back") {
+  Fixture f;
+  f.producer.room = false;
+  const auto reply = f.Answer(kGood);
+  CHECK(reply.status == 503);
+  CHECK(reply.retry_after_seconds == 23);
+  CHECK(reply.body.find("\"code\":\"queue_full\"") != std::string::npos);
+  CHECK(f.producer.taken().empty());
+  CHECK(f.metrics.events_in_flight() == 0);
+  f.producer.room = true;
+  CHECK(f.Answer(kGood).status == 201);
+}
+
+TEST_CASE("EventPipeline: Retry-After of what found no room is the time of the queue to drain") {
+  Fixture f;
+  f.producer.hold = true;
+  const auto sink = f.Post(kGood);
+  f.RunUntil([&] { return f.producer.taken().size() == 1; });
+  produce::Delivery::CompleteFailed(f.producer.taken()[0].slot, core::ErrorCode::kQueueFull,
+                                    "full");
+  f.RunUntil([&] { return sink->reply.has_value(); });
+  CHECK(sink->reply->status == 503);
+  CHECK(sink->reply->retry_after_seconds == 23);
+}
+
+TEST_CASE("EventPipeline: an unknown topic may pass, but not where topics are required") {
+  for (const auto policy : {core::TopicPolicy::kCreate, core::TopicPolicy::kRequire}) {
+    Fixture f;
+    f.config.output.kafka.topics.policy = policy;
+    f.producer.hold = true;
+    const auto sink = f.Post(kGood);
+    f.RunUntil([&] { return f.producer.taken().size() == 1; });
+    produce::Delivery::CompleteFailed(f.producer.taken()[0].slot, core::ErrorCode::kTopicUnknown,
+                                      "none");
+    f.RunUntil([&] { return sink->reply.has_value(); });
+    CHECK(sink->reply->status == (policy == core::TopicPolicy::kRequire ? 400 : 503));
+    CHECK(f.metrics.events_in_flight() == 0);
+  }
+}
+
 TEST_CASE("EventPipeline: streams are checked before the schema, with the original's words") {
   Fixture f;
   f.folder.Write("streams.yaml",

@@ -121,6 +121,31 @@ TEST_CASE("KafkaConf: a record must not time out before it is sent") {
   CHECK(Problem(options).find("message.timeout.ms (0) must be above") != std::string::npos);
 }
 
+TEST_CASE("KafkaConf: a request is given less time than its records") {
+  auto options = Good();
+  CHECK(Effective(options, DeliveryMode::kGuaranteed)["request.timeout.ms"] == "5000");
+  options.topic_conf = {{"message.timeout.ms", "4000"}};
+  CHECK(Effective(options, DeliveryMode::kGuaranteed)["request.timeout.ms"] == "2500");
+  CHECK(Problem(options) == "");
+  options.topic_conf.push_back({"request.timeout.ms", "4000"});
+  CHECK(Problem(options) ==
+        "request.timeout.ms (4000) must be below message.timeout.ms (4000): a record would be "
+        "given up before its broker answers");
+}
+
+TEST_CASE("KafkaConf: the brokers may make topics only where the policy leaves it to them") {
+  auto options = Good();
+  const auto allowed = [&] {
+    return Effective(options, DeliveryMode::kHasty)["allow.auto.create.topics"];
+  };
+  CHECK(allowed() == "true");
+  options.topics.partitions = 3;  // then Sluice does
+  CHECK(allowed() == "false");
+  options.topics.partitions = 0;
+  options.topics.policy = core::TopicPolicy::kRequire;
+  CHECK(allowed() == "false");
+}
+
 TEST_CASE("MakeProducer: a Kafka configuration that is wrong makes no producer") {
   core::Metrics metrics({}, "test");
   core::OutputOptions options;
