@@ -68,7 +68,7 @@ TEST_CASE("sluice: help and version are good, nothing and nonsense are wrong usa
   const Outcome help = RunCaptured({"--help"});
   CHECK(help.code == kGood);
   for (const char* name :
-       {"serve", "check-config", "validate", "schemas", "streams", "spool", "datasets"}) {
+       {"serve", "check-config", "validate", "kafka", "schemas", "streams", "spool", "datasets"}) {
     CHECK_MESSAGE(Has(help.out, name), name);
   }
   CHECK(RunCaptured({}).code == kUsage);
@@ -79,7 +79,7 @@ TEST_CASE("sluice: help and version are good, nothing and nonsense are wrong usa
 
 TEST_CASE("sluice: each command and group has help") {
   for (const char* name :
-       {"serve", "check-config", "validate", "schemas", "streams", "spool", "datasets"}) {
+       {"serve", "check-config", "validate", "kafka", "schemas", "streams", "spool", "datasets"}) {
     const Outcome help = RunCaptured({name, "--help"});
     CHECK(help.code == kGood);
     CHECK(help.out.rfind("Usage: sluice " + std::string(name), 0) == 0);
