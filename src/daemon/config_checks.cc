@@ -143,6 +143,13 @@ class Checker {
             "has \"" + file + "\"; give paths or file:// URIs, a URL is for stream_config_uri");
       }
     }
+    const core::StreamOptions& streams = config_.streams;
+    if (!config_.declared_streams.tokens_file.empty() && streams.inline_config.empty() &&
+        streams.config_files.empty() && streams.config_uri.empty()) {
+      Complain("declared_streams.tokens_file",
+               "is set, but there is no stream configuration that streams could be added to: set "
+               "stream_config, which may be an empty map ({})");
+    }
   }
 
   void CheckScheme(std::string_view key, std::string_view uri) {

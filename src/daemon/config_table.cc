@@ -100,7 +100,8 @@ const auto kKeys = std::to_array<ConfigKey>({
     {"admin.interface", kHttp<&HttpOptions::admin_interface>,
      "Address for metrics and health. In a service file the default is 0.0.0.0.", 0, 0, Notation::kPlain, "0.0.0.0"},
     {"admin.max_connections", kHttp<&HttpOptions::admin_max_connections>,
-     "Connections to the admin listener at one time; for a further one the one that has been idle longest is closed.",
+     "Connections to the admin listener at one time; 32 more serve /metrics, /healthz and /readyz only, beyond these "
+     "the one that has been idle longest is closed.",
      16, 100'000},
 
     {"limits.max_connections", kLimits<&LimitOptions::max_connections>,

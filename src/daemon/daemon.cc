@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/metrics.h"
+#include "daemon/declared_streams.h"
 #include "daemon/signals.h"
 #include "intake/admin_server.h"
 #include "intake/admission.h"
@@ -71,6 +72,7 @@ class Daemon {
   intake::AdmissionControl admission_{config_.limits};
   streams::StreamRegistry streams_{config_.streams};
   registry::SchemaRegistry schemas_{config_.schemas, metrics_};
+  std::unique_ptr<DeclaredStreams> declared_;  // null where nobody may declare any
   std::unique_ptr<produce::Producer> producer_;
   std::unique_ptr<intake::EventServer> events_;
   std::unique_ptr<intake::AdminServer> admin_;
@@ -107,6 +109,11 @@ core::Result<void> Daemon::Start() {
               {{"error_stream", error_stream}});
   }
   if (auto started = schemas_.Start(); !started.has_value()) return started;
+  if (!config_.declared_streams.tokens_file.empty()) {
+    declared_ = std::make_unique<DeclaredStreams>(
+        DeclaredStreams::Parts{config_, clock_, streams_, schemas_});
+    if (auto started = declared_->Start(); !started.has_value()) return started;
+  }
   auto producer = produce::MakeProducer(config_.output, config_.user_agent, metrics_);
   if (!producer.has_value()) return producer.error();
   producer_ = std::move(*producer);
@@ -122,6 +129,7 @@ core::Result<void> Daemon::Start() {
                                  config_.http.admin_max_connections},
       intake::AdminServer::Providers{[this] { return metrics_.Scrape(); },
                                      [this] { return Readiness(); }});
+  if (declared_) declared_->AddTo(*admin_);
   AddGauges();
   if (auto started = admin_->Start(); !started.has_value()) return started;
   return events_->Start();
@@ -137,6 +145,7 @@ void Daemon::AddGauges() {
   metrics_.AddGauge("sluice_stream_config_generation",
                     "How many times stream configuration was read",
                     [this] { return static_cast<double>(streams_.generation()); });
+  if (declared_) declared_->AddGauges(metrics_);
   metrics_.AddGauge("sluice_producer_queued_bytes", "Bytes of records that wait to be delivered",
                     [this] { return static_cast<double>(producer_->queued_bytes()); });
 }
@@ -190,6 +199,7 @@ int Daemon::Stop() {
   const produce::StopReport report = producer_->Stop(deadline - options.deadline / 10);
   events_->Stop(deadline);
   admin_->Stop();
+  if (declared_) declared_->Stop();
   // Hasty events that failed while stopping, wherever; the producer's own count has error events in
   // it too.
   const auto lost =

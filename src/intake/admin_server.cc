@@ -21,7 +21,7 @@ using asio::ip::tcp;
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr std::size_t kWorkers = 4;
-constexpr std::size_t kReserved = 32;  // connections for health alone; at most a quarter
+constexpr std::size_t kReserved = 32;  // connections beyond the bound, for health alone
 constexpr std::string_view kFull =
     "HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n"
     "connection: close\r\n\r\n";
@@ -86,7 +86,7 @@ struct AdminServer::Impl {
   }
 
   void Take(tcp::socket socket) {
-    if (core->connections >= core->max_connections) {
+    if (core->connections >= core->max_connections + kReserved) {
       if (core->waiting.empty()) {
         boost::system::error_code ignored;
         socket.non_blocking(true, ignored);
@@ -95,8 +95,7 @@ struct AdminServer::Impl {
       }
       core->waiting.front()->Evict();
     }
-    const std::size_t reserved = std::min(kReserved, core->max_connections / 4);
-    const bool last_few = core->connections + reserved >= core->max_connections;
+    const bool last_few = core->connections >= core->max_connections;
     std::make_shared<AdminSession>(
         std::move(socket), core,
         last_few ? AdminSession::Serves::kHealthOnly : AdminSession::Serves::kAll)

@@ -21,9 +21,9 @@ struct ReadinessCondition {
 struct AdminServerOptions {
   std::string interface = "127.0.0.1";
   std::uint16_t port = 0;
-  // When there are more, the one that has been waiting longest for its peer is closed; the last few
-  // serve only health and metrics. So neither strangers that hold connections nor handlers that
-  // hang keep a health check out.
+  // A few more are taken, which serve only health and metrics; beyond these the one that has been
+  // waiting longest for its peer is closed for the new one. So neither strangers that hold
+  // connections nor handlers that hang keep a health check out.
   int max_connections = 1024;
 };
 

@@ -42,6 +42,8 @@ void LogFailure(std::string_view uri, const core::Error& error) {
             {{"schema_uri", uri}, {"code", core::ToString(error.code)}});
 }
 
+}  // namespace
+
 core::Result<SchemaPtr> AskAndWait(const std::string& uri, const AskForSchema& ask) {
   Outstanding outstanding;
   core::Result<SchemaPtr> result{SchemaPtr()};
@@ -53,8 +55,6 @@ core::Result<SchemaPtr> AskAndWait(const std::string& uri, const AskForSchema& a
   outstanding.WaitForAll();
   return result;
 }
-
-}  // namespace
 
 void PrecacheNamed(const std::vector<std::string>& uris, const AskForSchema& ask) {
   Outstanding outstanding;

@@ -14,6 +14,9 @@ namespace sluice::registry {
 using AskForSchema =
     std::function<void(const std::string& uri, std::function<void(core::Result<SchemaPtr>)> done)>;
 
+// Asks for one and blocks until it is answered.
+core::Result<SchemaPtr> AskAndWait(const std::string& uri, const AskForSchema& ask);
+
 // Loads the schemas that are named, a few at a time since some may be remote; blocks until all are
 // answered. Those that fail are logged.
 void PrecacheNamed(const std::vector<std::string>& uris, const AskForSchema& ask);

@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(os.environ.get("SLUICE_SOURCE") or Path(__file__).resolve().parents[2])
 BINARY = Path(os.environ.get("SLUICE_BINARY") or ROOT / "build/release") / "sluice"
@@ -35,6 +36,15 @@ class Failure(Exception):
 def check(condition, text):
     if not condition:
         raise Failure(text)
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict
+    body: bytes
+
+    def json(self):
+        return json.loads(self.body)
 
 
 class Process:
@@ -115,6 +125,17 @@ class Daemon(Process):
             connection.request(method, path, body=body, headers=headers or {})
             answer = connection.getresponse()
             return answer.status, answer.reason, answer.read()
+        finally:
+            connection.close()
+
+    def request_whole(self, method, path, body=None, headers=None):
+        """Status, headers (names in lower case), body and json() of one request to the admin listener."""
+        connection = http.client.HTTPConnection(*self.admin, timeout=30)
+        try:
+            connection.request(method, path, body=body.encode() if isinstance(body, str) else body,
+                               headers=headers or {})
+            answer = connection.getresponse()
+            return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
         finally:
             connection.close()
 

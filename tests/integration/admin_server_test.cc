@@ -237,7 +237,7 @@ TEST_CASE("AdminServer: when full the connection that idles longest makes room")
   Server server(16);
   server.Start();
   std::vector<std::unique_ptr<HttpClient>> idle;
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < 16 + 32; ++i) {
     idle.push_back(std::make_unique<HttpClient>(server.admin.port()));
     REQUIRE(idle.back()->Send("GET /healthz HT"));  // a stranger that never ends its head
   }
@@ -257,7 +257,7 @@ TEST_CASE("AdminServer: when all connections are busy the last few still serve h
              }));
   server.Start();
   std::vector<std::unique_ptr<HttpClient>> clients;
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 16; ++i) {
     clients.push_back(std::make_unique<HttpClient>(server.admin.port()));
     REQUIRE(clients.back()->Send(Request("GET", "/hangs")));
   }
