@@ -143,8 +143,9 @@ core::Result<void> DeclaredStore::Start() {
               "acknowledged.",
               {{"bytes", static_cast<std::int64_t>(reading.torn_bytes)}});
   }
-  audit_queue_ = RemoveExpired();
-  if (reading.damaged > 0 || reading.torn_bytes > 0) {
+  const Batch expired = RemoveExpired();
+  audit_queue_ = expired.audit;
+  if (expired.lines > 0 || reading.damaged > 0 || reading.torn_bytes > 0) {
     rewrite_ = parts_.journal->Replace(JournalOf(state_)) != 0;  // then with the first change
     journal_lines_ = state_.streams.size() + 1;
   }
@@ -166,7 +167,7 @@ void DeclaredStore::Submit(DeclaredChange change, Done done) {
   {
     const std::lock_guard lock(mutex_);
     if (!stopping_) {
-      queue_.push_back({std::move(change), std::move(done), {}});
+      queue_.push_back({std::move(change), std::move(done), {}, 0});
       done = nullptr;
     }
   }
@@ -220,7 +221,7 @@ void DeclaredStore::Run() {
     wake_.wait_for(lock, TimeToExpiry(),
                    [this] { return stopping_ || !queue_.empty() || !audit_queue_.empty(); });
     std::vector<Waiting> waiting = std::exchange(queue_, {});
-    std::string audit = std::exchange(audit_queue_, {});
+    const std::string audit = std::exchange(audit_queue_, {});
     const bool stopping = stopping_;
     lock.unlock();
     if (stopping) {
@@ -228,23 +229,20 @@ void DeclaredStore::Run() {
         each.done({Kind::kStopping, nullptr, "the process is stopping"});
       waiting.clear();
     }
-    if (const std::string expired = RemoveExpired(); !expired.empty()) {
-      Adopt(std::move(state_));
-      audit += expired;
-    }
-    RunBatch(std::move(waiting), std::move(audit));
+    Batch batch = RemoveExpired();
+    if (batch.lines > 0) Adopt(std::move(state_));
+    batch.audit.insert(0, audit);
+    RunBatch(std::move(waiting), std::move(batch));
     lock.lock();
   }
 }
 
 // The audit file comes first: a change that is not in it must not happen. Should the journal then
 // fail, a second line takes the first one back.
-void DeclaredStore::RunBatch(std::vector<Waiting> waiting, std::string audit) {
-  Batch batch;
-  if (!waiting.empty()) batch.state = state_;
+void DeclaredStore::RunBatch(std::vector<Waiting> waiting, Batch batch) {
+  if (!waiting.empty() || batch.lines > 0) batch.state = state_;
   for (Waiting& each : waiting) Decide(each, batch);
-  audit += batch.audit;
-  int error = audit.empty() ? 0 : parts_.audit->Append(audit);
+  int error = batch.audit.empty() ? 0 : parts_.audit->Append(batch.audit);
   if (error != 0 && batch.lines == 0) {
     core::Log(core::LogLevel::kError, "declared_streams_audit_failed",
               "The audit file of declared streams cannot be written: " + core::ErrnoText(error));
@@ -267,9 +265,9 @@ void DeclaredStore::Fail(std::vector<Waiting>& waiting, int error) {
   std::string audit;
   for (Waiting& each : waiting) {
     const auto& change = each.change;
-    if (IsDone(each.outcome.kind)) {
+    if (each.version > 0) {
       audit += ToText({parts_.clock.Now(), change.by, change.peer, ToString(change.action),
-                       change.name, "failed", each.outcome.declaration->version, detail});
+                       change.name, "failed", each.version, detail});
     }
     each.outcome = {full ? Kind::kNoSpace : Kind::kStorageFailed, nullptr, detail};
   }
@@ -298,9 +296,9 @@ void DeclaredStore::Decide(Waiting& waiting, Batch& batch) const {
     DecideDelete(waiting, batch);
   }
   const auto& outcome = waiting.outcome;
-  const std::uint64_t version = IsDone(outcome.kind) ? batch.state.last_version : 0;
+  if (IsDone(outcome.kind)) waiting.version = batch.state.last_version;
   batch.audit += ToText({parts_.clock.Now(), change.by, change.peer, ToString(change.action),
-                         change.name, ToString(outcome.kind), version, outcome.detail});
+                         change.name, ToString(outcome.kind), waiting.version, outcome.detail});
 }
 
 void DeclaredStore::DecidePut(Waiting& waiting, Batch& batch) const {
@@ -355,22 +353,24 @@ int DeclaredStore::Commit(Batch& batch) {
   return 0;
 }
 
-// Needs no line in the journal: the declaration says so itself. The audit lines, empty if nothing
-// expired.
-std::string DeclaredStore::RemoveExpired() {
+// Takes them out of state_ whatever the disk says: nobody waits for an answer. The lines in the
+// journal are only so that the next start does not tell of them again.
+DeclaredStore::Batch DeclaredStore::RemoveExpired() {
   const WallTime now = parts_.clock.Now();
-  std::string audit;
+  Batch batch;
   for (auto at = state_.streams.begin(); at != state_.streams.end();) {
     const Declaration& declaration = *at->second;
     if (!IsExpired(declaration, now)) {
       ++at;
       continue;
     }
-    audit += ToText({now, declaration.declared_by, "", "expire", declaration.name, "expired",
-                     declaration.version});
+    batch.audit += ToText({now, declaration.declared_by, "", "expire", declaration.name, "expired",
+                           declaration.version});
+    batch.journal += JournalDelete(declaration.name, ++state_.last_version);
+    ++batch.lines;
     at = state_.streams.erase(at);
   }
-  return audit;
+  return batch;
 }
 
 void DeclaredStore::Adopt(DeclaredState state) {

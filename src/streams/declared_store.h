@@ -104,6 +104,7 @@ class DeclaredStore {
     DeclaredChange change;
     Done done;
     DeclaredOutcome outcome;
+    std::uint64_t version = 0;  // of the change, once it was decided on; 0: none
   };
   struct Batch {
     DeclaredState state;
@@ -113,13 +114,14 @@ class DeclaredStore {
   };
 
   void Run();
-  void RunBatch(std::vector<Waiting> waiting, std::string audit);
+  // `batch` begins with what comes before the changes that wait.
+  void RunBatch(std::vector<Waiting> waiting, Batch batch);
   void Decide(Waiting& waiting, Batch& batch) const;
   void DecidePut(Waiting& waiting, Batch& batch) const;
   void DecideDelete(Waiting& waiting, Batch& batch) const;
   int Commit(Batch& batch);
   void Fail(std::vector<Waiting>& waiting, int error);
-  std::string RemoveExpired();
+  Batch RemoveExpired();
   void Adopt(DeclaredState state);
   std::chrono::milliseconds TimeToExpiry() const;
 
