@@ -32,7 +32,7 @@ TEST_CASE("KafkaConf: the defaults of the two producers") {
   auto guaranteed = Effective(Good(), DeliveryMode::kGuaranteed);
   CHECK(guaranteed["client.id"] == "agent-producer-guaranteed");
   CHECK(guaranteed["enable.idempotence"] == "true");
-  CHECK(guaranteed["queue.buffering.max.ms"] == "5");
+  CHECK(guaranteed["queue.buffering.max.ms"] == "1");
   auto hasty = Effective(Good(), DeliveryMode::kHasty);
   CHECK(hasty["client.id"] == "agent-producer-hasty");
   CHECK(hasty["enable.idempotence"] == "true");
@@ -131,6 +131,14 @@ TEST_CASE("KafkaConf: a request is given less time than its records") {
   CHECK(Problem(options) ==
         "request.timeout.ms (4000) must be below message.timeout.ms (4000): a record would be "
         "given up before its broker answers");
+}
+
+TEST_CASE("KafkaConf: keys land where librdkafka puts them") {
+  for (const DeliveryMode mode : {DeliveryMode::kGuaranteed, DeliveryMode::kHasty}) {
+    const auto conf = MakeKafkaConf(MergeKafkaEntries(Good(), mode, "agent"));
+    REQUIRE(conf.has_value());
+    CHECK(KafkaText(**conf, "partitioner") == "consistent_random");
+  }
 }
 
 TEST_CASE("KafkaConf: the brokers may make topics only where the policy leaves it to them") {
