@@ -105,6 +105,14 @@ struct Metrics::Families {
       failures_by_code[static_cast<std::size_t>(i)] =
           &failures->Add({{"reason", std::string(ToString(static_cast<ErrorCode>(i)))}});
     }
+    auto& acknowledgements_family = prometheus::BuildCounter()
+                                        .Name("sluice_acknowledgements_total")
+                                        .Help("Events acknowledged, by what that rests on")
+                                        .Register(registry);
+    for (int i = 0; i < kDurabilityCount; ++i) {
+      acknowledgements[static_cast<std::size_t>(i)] = &acknowledgements_family.Add(
+          {{"durability", std::string(ToString(static_cast<Durability>(i)))}});
+    }
     auto& stage_times = prometheus::BuildHistogram()
                             .Name("sluice_stage_duration_seconds")
                             .Help("Time that requests about events spent in each stage")
@@ -169,6 +177,7 @@ struct Metrics::Families {
   const std::string service_name;
   prometheus::Counter* replaced_utf8 = nullptr;
   std::array<prometheus::Histogram*, kStageCount> stages{};
+  std::array<prometheus::Counter*, kDurabilityCount> acknowledgements{};
   std::vector<std::pair<prometheus::Gauge*, std::function<double()>>>
       computed;  // set at each scrape
   prometheus::Registry registry;
@@ -236,8 +245,9 @@ std::uint64_t Metrics::events_in_flight() const {
 }
 
 std::uint64_t Metrics::records_in_flight() const {
-  const std::uint64_t ended =
-      delivered_.load(std::memory_order_acquire) + records_failed_.load(std::memory_order_acquire);
+  const std::uint64_t ended = delivered_.load(std::memory_order_acquire) +
+                              records_failed_.load(std::memory_order_acquire) +
+                              records_spooled_.load(std::memory_order_acquire);
   return handed_.load(std::memory_order_relaxed) - ended;
 }
 
@@ -255,6 +265,7 @@ std::vector<prometheus::MetricFamily> Metrics::Conservation() const {
   const std::uint64_t received = received_.load(std::memory_order_relaxed);
   const std::uint64_t delivered = delivered_.load(std::memory_order_acquire);
   const std::uint64_t failed = records_failed_.load(std::memory_order_acquire);
+  const std::uint64_t spooled = records_spooled_.load(std::memory_order_acquire);
   const std::uint64_t handed = handed_.load(std::memory_order_relaxed);
 
   std::vector<prometheus::MetricFamily> families;
@@ -273,11 +284,16 @@ std::vector<prometheus::MetricFamily> Metrics::Conservation() const {
                          MetricType::Counter, delivered));
   families.push_back(Sum("sluice_records_failed_total", "Records that were not delivered",
                          MetricType::Counter, failed));
-  families.push_back(
-      Sum("sluice_records_spooled_total", "Records put into the spool", MetricType::Counter, 0));
+  families.push_back(Sum("sluice_records_spooled_total", "Records put into the spool",
+                         MetricType::Counter, spooled));
   families.push_back(Sum("sluice_records_in_flight", "Records handed to the producer and not ended",
-                         MetricType::Gauge, handed - delivered - failed));
+                         MetricType::Gauge, handed - delivered - failed - spooled));
   return families;
+}
+
+void Metrics::EventsRestOn(Durability durability, std::uint64_t n) {
+  families_->acknowledgements[static_cast<std::size_t>(durability)]->Increment(
+      static_cast<double>(n));
 }
 
 void Metrics::ObserveStage(Stage stage, std::chrono::steady_clock::duration time) {

@@ -166,6 +166,11 @@ std::vector<intake::ReadinessCondition> Daemon::Readiness() {
   conditions.push_back({"not_draining", !draining, draining ? "the process is stopping" : ""});
   const std::string trouble = producer_->trouble();
   conditions.push_back({"producer", trouble.empty(), trouble});
+  if (config_.output.kind == core::OutputKind::kKafka &&
+      config_.output.spool.mode != core::SpoolMode::kOff) {
+    // Good all the same: events can be taken without it while Kafka is well.
+    conditions.push_back({"spool", true, producer_->spool_trouble()});
+  }
   const bool room = admission_.bytes() < config_.limits.memory_bytes;
   conditions.push_back(
       {"memory", room, room ? "" : "limits.memory_bytes is used up by requests in flight"});
@@ -206,7 +211,7 @@ int Daemon::Stop() {
       static_cast<std::int64_t>(std::max(report.lost, metrics_.hasty_lost() - lost_before));
   core::Log(lost > 0 ? core::LogLevel::kError : core::LogLevel::kInfo, "stopped",
             lost > 0 ? "Stopped; records were lost." : "Stopped; nothing was lost.",
-            {{"lost", lost}});
+            {{"lost", lost}, {"spooled", static_cast<std::int64_t>(report.spooled)}});
   return lost > 0 ? kLoss : kGood;
 }
 
