@@ -17,7 +17,7 @@ std::int64_t NowMs() {
 }  // namespace
 
 Spool::Spool(const core::SpoolOptions& options, const std::string& folder, FileOps& ops,
-             core::Metrics& metrics)
+             core::Metrics& metrics, std::chrono::milliseconds retry_every)
     : options_(options),
       folder_(folder),
       ops_(ops),
@@ -36,7 +36,7 @@ Spool::Spool(const core::SpoolOptions& options, const std::string& folder, FileO
                    [this] {
                      if (replaying_.load(std::memory_order_acquire)) replayer_->Notify();
                    }},
-              SpoolWriter::kRetryEvery) {}
+              retry_every) {}
 
 Spool::~Spool() {
   StopReplay();

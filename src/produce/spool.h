@@ -23,8 +23,9 @@ namespace sluice::produce {
 class Spool {
  public:
   // `folder` is of this process alone. `ops` outlives the spool.
+  // `retry_every`: how often a disk that failed is tried.
   Spool(const core::SpoolOptions& options, const std::string& folder, FileOps& ops,
-        core::Metrics& metrics);
+        core::Metrics& metrics, std::chrono::milliseconds retry_every = SpoolWriter::kRetryEvery);
   ~Spool();
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;

@@ -41,9 +41,9 @@ class ReplayRecorder final : public ReplayTarget {
     }
     {
       const std::lock_guard lock(mutex_);
-      delivered_.push_back(
-          topic.name() + ' ' +
-          (record.has_key ? std::string(record.key) + '=' : std::string()) + value);
+      delivered_.push_back(topic.name() + ' ' +
+                           (record.has_key ? std::string(record.key) + '=' : std::string()) +
+                           value);
     }
     Delivery::CompleteDelivered(slot, Durability::kKafka);
   }
