@@ -4,6 +4,7 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <cstdlib>
 #include <iterator>
 #include <mutex>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/log.h"
 #include "core/process_metrics.h"
 #include "core/request_table.h"
 #include "core/version.h"
@@ -56,6 +58,21 @@ std::string_view EventgateErrorType(ErrorCode code) {
 bool IsEventFailure(ErrorCode code) {
   return code != ErrorCode::kMalformedBody && code != ErrorCode::kBodyTooLarge &&
          code != ErrorCode::kUnsupportedMediaType;
+}
+
+// Debug builds end here: something was counted twice, or as ended before it began.
+void CheckAccount(std::string_view what, std::uint64_t begun, std::uint64_t ended) {
+#ifndef NDEBUG
+  if (ended > begun) {
+    Log(LogLevel::kFatal, "conservation_broken", "more have ended than were begun",
+        {{"what", what},
+         {"begun", static_cast<std::int64_t>(begun)},
+         {"ended", static_cast<std::int64_t>(ended)}});
+    std::abort();
+  }
+#else
+  static_cast<void>(what), static_cast<void>(begun), static_cast<void>(ended);
+#endif
 }
 
 struct Pair {
@@ -251,6 +268,11 @@ std::uint64_t Metrics::records_in_flight() const {
   return handed_.load(std::memory_order_relaxed) - ended;
 }
 
+void Metrics::CheckSettled() const {
+  const std::uint64_t in_flight = records_in_flight();
+  CheckAccount("records at the end", 0, in_flight);
+}
+
 // What has ended is read first: whoever counted an end had counted the beginning before, and
 // released it with the end, so the beginnings read afterwards are at least as many and the
 // difference is what is in flight, never negative.
@@ -267,6 +289,8 @@ std::vector<prometheus::MetricFamily> Metrics::Conservation() const {
   const std::uint64_t failed = records_failed_.load(std::memory_order_acquire);
   const std::uint64_t spooled = records_spooled_.load(std::memory_order_acquire);
   const std::uint64_t handed = handed_.load(std::memory_order_relaxed);
+  CheckAccount("events", received, all_ended);
+  CheckAccount("records", handed, delivered + failed + spooled);
 
   std::vector<prometheus::MetricFamily> families;
   families.push_back(Sum("sluice_events_received_total", "Events taken from request bodies",

@@ -98,6 +98,10 @@ class Metrics {
   std::uint64_t events_in_flight() const;
   std::uint64_t records_in_flight() const;
 
+  // After the producer's end, when nothing can be on its way: a debug build ends here if the
+  // account of records says otherwise.
+  void CheckSettled() const;
+
   // Acknowledged events by what their acknowledgement rests on
   // (sluice_acknowledgements_total{durability}).
   void EventsRestOn(Durability durability, std::uint64_t n);

@@ -110,7 +110,7 @@ const auto kKeys = std::to_array<ConfigKey>({
     {"limits.max_connections", kLimits<&LimitOptions::max_connections>,
      "Connections at one time; further ones are closed at once.", 1, 10'000'000},
     {"limits.max_in_flight_requests", kLimits<&LimitOptions::max_in_flight_requests>,
-     "Requests at one time that wait for validation or delivery; further ones get 503.", 1, 10'000'000},
+     "Requests at one time that wait for validation or delivery (hasty ones only for validation); further ones get 503.", 1, 10'000'000},
     {"limits.max_events", kLimits<&LimitOptions::max_events>,
      "Events of one request; a body with more is refused.", 1, 10'000'000},
     {"limits.memory_bytes", kLimits<&LimitOptions::memory_bytes>,

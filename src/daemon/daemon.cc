@@ -146,6 +146,8 @@ void Daemon::AddGauges() {
                     "How many times stream configuration was read",
                     [this] { return static_cast<double>(streams_.generation()); });
   if (declared_) declared_->AddGauges(metrics_);
+  metrics_.AddGauge("sluice_spool_state", "0 off, 1 on, 2 full, 3 broken",
+                    [this] { return static_cast<double>(producer_->spool_state()); });
   metrics_.AddGauge("sluice_producer_queued_bytes", "Bytes of records that wait to be delivered",
                     [this] { return static_cast<double>(producer_->queued_bytes()); });
 }
@@ -166,8 +168,7 @@ std::vector<intake::ReadinessCondition> Daemon::Readiness() {
   conditions.push_back({"not_draining", !draining, draining ? "the process is stopping" : ""});
   const std::string trouble = producer_->trouble();
   conditions.push_back({"producer", trouble.empty(), trouble});
-  if (config_.output.kind == core::OutputKind::kKafka &&
-      config_.output.spool.mode != core::SpoolMode::kOff) {
+  if (producer_->spool_state() != produce::SpoolState::kOff) {
     // Good all the same: events can be taken without it while Kafka is well.
     conditions.push_back({"spool", true, producer_->spool_trouble()});
   }
@@ -204,6 +205,7 @@ int Daemon::Stop() {
   const produce::StopReport report = producer_->Stop(deadline - options.deadline / 10);
   events_->Stop(deadline);
   admin_->Stop();
+  metrics_.CheckSettled();
   if (declared_) declared_->Stop();
   // Hasty events that failed while stopping, wherever; the producer's own count has error events in
   // it too.

@@ -46,7 +46,7 @@ KafkaProducer::KafkaProducer(const core::KafkaOptions& options, std::string_view
   hasty_ = make(DeliveryMode::kHasty);
 }
 
-KafkaProducer::~KafkaProducer() { known_topics_->Stop(); }
+KafkaProducer::~KafkaProducer() { KafkaProducer::Stop(std::chrono::steady_clock::now()); }
 
 core::Result<void> KafkaProducer::Start() {
   if (auto started = guaranteed_->Start(); !started) return started;
@@ -144,6 +144,10 @@ StopReport KafkaProducer::Stop(std::chrono::steady_clock::time_point deadline) {
   report.lost += kept.lost;
   report.spooled = kept.waiting;
   return report;
+}
+
+SpoolState KafkaProducer::spool_state() const {
+  return spool_ == nullptr ? SpoolState::kOff : spool_->state();
 }
 
 std::string KafkaProducer::spool_trouble() const {

@@ -13,6 +13,14 @@
 
 namespace sluice::produce {
 
+// What a spool is able to do; the value of sluice_spool_state.
+enum class SpoolState : std::uint8_t {
+  kOff,     // there is none
+  kOn,      // takes events
+  kFull,    // spool.max_bytes or spool.max_age is reached: refuses new ones, replays
+  kBroken,  // the disk is full or fails: refuses new ones, tries again
+};
+
 enum class DeliveryMode : std::uint8_t { kGuaranteed, kHasty };
 
 using core::Durability;
@@ -84,7 +92,8 @@ class Producer {
   // /readyz.
   virtual std::string trouble() const { return {}; }
 
-  // Empty if nothing can be said against the spool, or there is none.
+  // What the spool is able to do, and why no more: empty if nothing can be said against it.
+  virtual SpoolState spool_state() const { return SpoolState::kOff; }
   virtual std::string spool_trouble() const { return {}; }
 
   // Delivers what is queued until `deadline`, fails the rest with kShuttingDown or

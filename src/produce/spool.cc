@@ -123,14 +123,8 @@ bool Spool::Take(const Spilled& spilled, DeliverySlot* slot) {
 }
 
 SpoolState Spool::state() const {
-  SpoolState state = SpoolState::kOn;
-  if (!writer_.problem().empty()) {
-    state = SpoolState::kBroken;
-  } else if (IsFull()) {
-    state = SpoolState::kFull;
-  }
-  metrics_.state->Set(static_cast<double>(state));
-  return state;
+  if (!writer_.problem().empty()) return SpoolState::kBroken;
+  return IsFull() ? SpoolState::kFull : SpoolState::kOn;
 }
 
 std::string Spool::trouble() const {

@@ -40,7 +40,6 @@ SpoolMetrics::SpoolMetrics(core::Metrics& metrics) {
   records = gauge("sluice_spool_records", "Records that wait to be replayed");
   oldest_seconds = gauge("sluice_spool_oldest_age_seconds", "How long the oldest record waits");
   in_flight = gauge("sluice_spool_in_flight", "Records sent to Kafka and not yet delivered");
-  state = gauge("sluice_spool_state", "0 off, 1 on, 2 full, 3 broken");
 }
 
 }  // namespace sluice::produce

@@ -11,14 +11,6 @@
 
 namespace sluice::produce {
 
-// What the spool is able to do; the value of sluice_spool_state.
-enum class SpoolState : std::uint8_t {
-  kOff,     // spool.mode: off
-  kOn,      // takes events
-  kFull,    // spool.max_bytes or spool.max_age is reached: refuses new ones, replays
-  kBroken,  // the disk is full or fails: refuses new ones, tries again
-};
-
 // The metrics sluice_spool_*. Any thread.
 struct SpoolMetrics {
   explicit SpoolMetrics(core::Metrics& metrics);
@@ -37,7 +29,6 @@ struct SpoolMetrics {
   prometheus::Gauge* records = nullptr;
   prometheus::Gauge* oldest_seconds = nullptr;
   prometheus::Gauge* in_flight = nullptr;  // replayed and not yet delivered
-  prometheus::Gauge* state = nullptr;
 };
 
 }  // namespace sluice::produce
