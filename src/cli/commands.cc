@@ -9,6 +9,7 @@
 #include "cli/config_commands.h"
 #include "cli/exit_code.h"
 #include "cli/kafka_commands.h"
+#include "cli/spool_commands.h"
 #include "cli/validate_command.h"
 #include "core/suggest.h"
 #include "core/version.h"
@@ -27,6 +28,11 @@ constexpr auto kCommands = std::to_array<Command>({
     {CheckConfigSpec, CheckConfig},
     {ValidateSpec, Validate},
     {KafkaCheckSpec, KafkaCheck},
+    {SpoolLsSpec, SpoolLs},
+    {SpoolVerifySpec, SpoolVerify},
+    {SpoolExportSpec, SpoolExport},
+    {SpoolReplaySpec, SpoolReplay},
+    {SpoolDropSpec, SpoolDrop},
 });
 
 // Groups whose commands come in later versions; their names are taken so that scripts can ask.
@@ -35,16 +41,13 @@ struct Group {
   std::string_view summary;
   std::string_view instead;
 };
-constexpr std::array<Group, 4> kGroups = {{
+constexpr std::array<Group, 3> kGroups = {{
     {"schemas", "Work on schema repositories: materialise, check, compare versions.",
      "sluice validate holds events against the schemas of a repository."},
     {"streams", "Ask the stream configuration what it says.",
      "sluice check-config tells whether a configuration can be read; serve checks streams against "
      "the file that "
      "stream_config_uri names."},
-    {"spool", "Look at and replay records that were spooled.",
-     "Records that cannot be delivered are refused (503) and left to the client; nothing is "
-     "spooled."},
     {"datasets", "Derive table definitions from streams.",
      "Schemas and stream configuration hold what they need."},
 }};

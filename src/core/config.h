@@ -153,11 +153,27 @@ struct KafkaOptions {
   KafkaFallbackOptions fallback;
 };
 
+// Which events the spool takes when Kafka does not.
+enum class SpoolMode : std::uint8_t { kOff, kHasty, kAll };
+
+struct SpoolOptions {
+  SpoolMode mode = SpoolMode::kHasty;
+  std::string dir;  // empty: data_dir/spool
+  FsyncPolicy fsync = FsyncPolicy::kBatch;
+  std::chrono::milliseconds after{2000};  // without a delivery: then new events go to the spool
+  std::uint64_t max_bytes = 4ull << 30;
+  std::chrono::milliseconds max_age{std::chrono::hours(24 * 7)};  // 0: no bound
+  std::uint64_t segment_bytes = 32u << 20;
+  int replay_rate = 0;       // records a second; 0: as fast as Kafka takes them
+  int replay_window = 4096;  // records that are replayed and not yet delivered
+};
+
 struct OutputOptions {
   OutputKind kind = OutputKind::kFiles;
   std::string data_dir = "var";
   FsyncPolicy fsync = FsyncPolicy::kBatch;
   KafkaOptions kafka;
+  SpoolOptions spool;
 };
 
 struct MetricOptions {

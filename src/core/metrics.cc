@@ -4,6 +4,7 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <cstdlib>
 #include <iterator>
 #include <mutex>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/log.h"
 #include "core/process_metrics.h"
 #include "core/request_table.h"
 #include "core/version.h"
@@ -56,6 +58,21 @@ std::string_view EventgateErrorType(ErrorCode code) {
 bool IsEventFailure(ErrorCode code) {
   return code != ErrorCode::kMalformedBody && code != ErrorCode::kBodyTooLarge &&
          code != ErrorCode::kUnsupportedMediaType;
+}
+
+// Debug builds end here: something was counted twice, or as ended before it began.
+void CheckAccount(std::string_view what, std::uint64_t begun, std::uint64_t ended) {
+#ifndef NDEBUG
+  if (ended > begun) {
+    Log(LogLevel::kFatal, "conservation_broken", "more have ended than were begun",
+        {{"what", what},
+         {"begun", static_cast<std::int64_t>(begun)},
+         {"ended", static_cast<std::int64_t>(ended)}});
+    std::abort();
+  }
+#else
+  static_cast<void>(what), static_cast<void>(begun), static_cast<void>(ended);
+#endif
 }
 
 struct Pair {
@@ -104,6 +121,14 @@ struct Metrics::Families {
     for (int i = 0; i < kErrorCodeCount; ++i) {
       failures_by_code[static_cast<std::size_t>(i)] =
           &failures->Add({{"reason", std::string(ToString(static_cast<ErrorCode>(i)))}});
+    }
+    auto& acknowledgements_family = prometheus::BuildCounter()
+                                        .Name("sluice_acknowledgements_total")
+                                        .Help("Events acknowledged, by what that rests on")
+                                        .Register(registry);
+    for (int i = 0; i < kDurabilityCount; ++i) {
+      acknowledgements[static_cast<std::size_t>(i)] = &acknowledgements_family.Add(
+          {{"durability", std::string(ToString(static_cast<Durability>(i)))}});
     }
     auto& stage_times = prometheus::BuildHistogram()
                             .Name("sluice_stage_duration_seconds")
@@ -169,6 +194,7 @@ struct Metrics::Families {
   const std::string service_name;
   prometheus::Counter* replaced_utf8 = nullptr;
   std::array<prometheus::Histogram*, kStageCount> stages{};
+  std::array<prometheus::Counter*, kDurabilityCount> acknowledgements{};
   std::vector<std::pair<prometheus::Gauge*, std::function<double()>>>
       computed;  // set at each scrape
   prometheus::Registry registry;
@@ -236,9 +262,15 @@ std::uint64_t Metrics::events_in_flight() const {
 }
 
 std::uint64_t Metrics::records_in_flight() const {
-  const std::uint64_t ended =
-      delivered_.load(std::memory_order_acquire) + records_failed_.load(std::memory_order_acquire);
+  const std::uint64_t ended = delivered_.load(std::memory_order_acquire) +
+                              records_failed_.load(std::memory_order_acquire) +
+                              records_spooled_.load(std::memory_order_acquire);
   return handed_.load(std::memory_order_relaxed) - ended;
+}
+
+void Metrics::CheckSettled() const {
+  const std::uint64_t in_flight = records_in_flight();
+  CheckAccount("records at the end", 0, in_flight);
 }
 
 // What has ended is read first: whoever counted an end had counted the beginning before, and
@@ -255,7 +287,10 @@ std::vector<prometheus::MetricFamily> Metrics::Conservation() const {
   const std::uint64_t received = received_.load(std::memory_order_relaxed);
   const std::uint64_t delivered = delivered_.load(std::memory_order_acquire);
   const std::uint64_t failed = records_failed_.load(std::memory_order_acquire);
+  const std::uint64_t spooled = records_spooled_.load(std::memory_order_acquire);
   const std::uint64_t handed = handed_.load(std::memory_order_relaxed);
+  CheckAccount("events", received, all_ended);
+  CheckAccount("records", handed, delivered + failed + spooled);
 
   std::vector<prometheus::MetricFamily> families;
   families.push_back(Sum("sluice_events_received_total", "Events taken from request bodies",
@@ -273,11 +308,16 @@ std::vector<prometheus::MetricFamily> Metrics::Conservation() const {
                          MetricType::Counter, delivered));
   families.push_back(Sum("sluice_records_failed_total", "Records that were not delivered",
                          MetricType::Counter, failed));
-  families.push_back(
-      Sum("sluice_records_spooled_total", "Records put into the spool", MetricType::Counter, 0));
+  families.push_back(Sum("sluice_records_spooled_total", "Records put into the spool",
+                         MetricType::Counter, spooled));
   families.push_back(Sum("sluice_records_in_flight", "Records handed to the producer and not ended",
-                         MetricType::Gauge, handed - delivered - failed));
+                         MetricType::Gauge, handed - delivered - failed - spooled));
   return families;
+}
+
+void Metrics::EventsRestOn(Durability durability, std::uint64_t n) {
+  families_->acknowledgements[static_cast<std::size_t>(durability)]->Increment(
+      static_cast<double>(n));
 }
 
 void Metrics::ObserveStage(Stage stage, std::chrono::steady_clock::duration time) {

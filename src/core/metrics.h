@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/config.h"
+#include "core/durability.h"
 #include "core/error.h"
 
 namespace sluice::core {
@@ -92,8 +93,18 @@ class Metrics {
   void RecordsHanded(std::uint64_t n) { handed_.fetch_add(n, std::memory_order_relaxed); }
   void RecordsDelivered(std::uint64_t n) { delivered_.fetch_add(n, std::memory_order_release); }
   void RecordsFailed(std::uint64_t n) { records_failed_.fetch_add(n, std::memory_order_release); }
+  // Put into the spool: their way from there to Kafka is the spool's own account.
+  void RecordsSpooled(std::uint64_t n) { records_spooled_.fetch_add(n, std::memory_order_release); }
   std::uint64_t events_in_flight() const;
   std::uint64_t records_in_flight() const;
+
+  // After the producer's end, when nothing can be on its way: a debug build ends here if the
+  // account of records says otherwise.
+  void CheckSettled() const;
+
+  // Acknowledged events by what their acknowledgement rests on
+  // (sluice_acknowledgements_total{durability}).
+  void EventsRestOn(Durability durability, std::uint64_t n);
 
   // How long a stage of a request took.
   void ObserveStage(Stage stage, std::chrono::steady_clock::duration time);
@@ -117,6 +128,7 @@ class Metrics {
   std::atomic<std::uint64_t> handed_{0};
   std::atomic<std::uint64_t> delivered_{0};
   std::atomic<std::uint64_t> records_failed_{0};
+  std::atomic<std::uint64_t> records_spooled_{0};
 };
 
 }  // namespace sluice::core

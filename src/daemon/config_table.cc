@@ -19,6 +19,7 @@ using core::MetricOptions;
 using core::OutputOptions;
 using core::SchemaOptions;
 using core::ShutdownOptions;
+using core::SpoolOptions;
 using core::StreamOptions;
 
 // In<&Config::http, &HttpOptions::port> is a function that returns config.http.port.
@@ -46,6 +47,8 @@ template <auto Field>
 constexpr auto kTopics = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::topics, Field>;
 template <auto Field>
 constexpr auto kAdmit = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::admit, Field>;
+template <auto Field>
+constexpr auto kSpool = &In<&Config::output, &OutputOptions::spool, Field>;
 template <auto Field>
 constexpr auto kShutdown = &In<&Config::shutdown, Field>;
 
@@ -107,7 +110,7 @@ const auto kKeys = std::to_array<ConfigKey>({
     {"limits.max_connections", kLimits<&LimitOptions::max_connections>,
      "Connections at one time; further ones are closed at once.", 1, 10'000'000},
     {"limits.max_in_flight_requests", kLimits<&LimitOptions::max_in_flight_requests>,
-     "Requests at one time that wait for validation or delivery; further ones get 503.", 1, 10'000'000},
+     "Requests at one time that wait for validation or delivery (hasty ones only for validation); further ones get 503.", 1, 10'000'000},
     {"limits.max_events", kLimits<&LimitOptions::max_events>,
      "Events of one request; a body with more is refused.", 1, 10'000'000},
     {"limits.memory_bytes", kLimits<&LimitOptions::memory_bytes>,
@@ -269,6 +272,30 @@ const auto kKeys = std::to_array<ConfigKey>({
     {"kafka.admit.topic_share", kAdmit<&KafkaAdmitOptions::topic_share>,
      "How much one topic may hold of a queue, in percent of the room that is still free, so that one that does not "
      "drain leaves room for the others. 100: n such topics hold an n+1st of it each.", 1, 10'000},
+
+    {"spool.mode", kSpool<&SpoolOptions::mode>,
+     "Which events are kept on this machine's disk while Kafka does not take them, with output: kafka. hasty: those "
+     "that were answered 202. all: also the guaranteed ones, which are then answered 201 once they are on disk."},
+    {"spool.dir", kSpool<&SpoolOptions::dir>,
+     "Folder of the spool, of this instance alone; empty: spool under data_dir."},
+    {"spool.fsync", kSpool<&SpoolOptions::fsync>,
+     "Whether spooled events are flushed to disk before they count as kept (once for all that wait). never: they "
+     "survive the end of the process, but no loss of power."},
+    {"spool.after", kSpool<&SpoolOptions::after>,
+     "How long Kafka may deliver nothing while events wait before further ones go to the spool at once.",
+     100, kHour},
+    {"spool.max_bytes", kSpool<&SpoolOptions::max_bytes>,
+     "Most bytes of the folder. Above, events are refused; what is spooled stays.", kMiB, 1024 * kGiB, Notation::kBytes},
+    {"spool.max_age", kSpool<&SpoolOptions::max_age>,
+     "Once the oldest spooled event waits longer than this, further ones are refused; what is spooled stays. "
+     "0: no bound.", 0, 365 * 24 * kHour},
+    {"spool.segment_bytes", kSpool<&SpoolOptions::segment_bytes>,
+     "Size of one file of the spool; a file is removed when all of it is delivered.", 64 * kKiB, kGiB, Notation::kBytes},
+    {"spool.replay_rate", kSpool<&SpoolOptions::replay_rate>,
+     "Most spooled events a second that are sent to Kafka; 0: no bound.", 0, 10'000'000},
+    {"spool.replay_window", kSpool<&SpoolOptions::replay_window>,
+     "Most spooled events that are on their way to Kafka at one time. After a crash at most twice as many are sent "
+     "a second time.", 1, 1'000'000},
 
     {"metrics.eventgate_names", &In<&Config::metrics, &MetricOptions::eventgate_names>,
      "Whether the original's metric names (eventgate_*, express_router_*) are kept beside sluice_*."},

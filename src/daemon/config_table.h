@@ -18,8 +18,8 @@ using Target =
                  Member<std::uint16_t>, Member<std::uint32_t>, Member<std::uint64_t>,
                  Member<std::chrono::milliseconds>, Member<std::vector<std::string>>,
                  Member<core::StringPairs>, Member<core::WhenToSet>, Member<core::OutputKind>,
-                 Member<core::FsyncPolicy>, Member<core::TopicPolicy>, Member<core::LogLevel>,
-                 Member<core::LogFormat>>;
+                 Member<core::FsyncPolicy>, Member<core::TopicPolicy>, Member<core::SpoolMode>,
+                 Member<core::LogLevel>, Member<core::LogFormat>>;
 
 // What a type alone does not say about how a value is written.
 enum class Notation : std::uint8_t {

@@ -26,6 +26,10 @@ struct Words<core::OutputKind> {
   static constexpr std::array<std::string_view, 3> kAll = {"kafka", "files", "discard"};
 };
 template <>
+struct Words<core::SpoolMode> {
+  static constexpr std::array<std::string_view, 3> kAll = {"off", "hasty", "all"};
+};
+template <>
 struct Words<core::FsyncPolicy> {
   static constexpr std::array<std::string_view, 2> kAll = {"never", "batch"};
 };

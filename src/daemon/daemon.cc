@@ -150,6 +150,8 @@ void Daemon::AddGauges() {
                     "How many snapshots of stream configuration there were",
                     [this] { return static_cast<double>(streams_.generation()); });
   if (declared_) declared_->AddGauges(metrics_);
+  metrics_.AddGauge("sluice_spool_state", "0 off, 1 on, 2 full, 3 broken",
+                    [this] { return static_cast<double>(producer_->spool_state()); });
   metrics_.AddGauge("sluice_producer_queued_bytes", "Bytes of records that wait to be delivered",
                     [this] { return static_cast<double>(producer_->queued_bytes()); });
 }
@@ -170,6 +172,10 @@ std::vector<intake::ReadinessCondition> Daemon::Readiness() {
   conditions.push_back({"not_draining", !draining, draining ? "the process is stopping" : ""});
   const std::string trouble = producer_->trouble();
   conditions.push_back({"producer", trouble.empty(), trouble});
+  if (producer_->spool_state() != produce::SpoolState::kOff) {
+    // Good all the same: events can be taken without it while Kafka is well.
+    conditions.push_back({"spool", true, producer_->spool_trouble()});
+  }
   const bool room = admission_.bytes() < config_.limits.memory_bytes;
   conditions.push_back(
       {"memory", room, room ? "" : "limits.memory_bytes is used up by requests in flight"});
@@ -204,6 +210,7 @@ int Daemon::Stop() {
   events_->Stop(deadline);
   admin_->Stop();
   updater_.Stop();
+  metrics_.CheckSettled();
   if (declared_) declared_->Stop();
   // Hasty events that failed while stopping, wherever; the producer's own count has error events in
   // it too.
@@ -211,7 +218,7 @@ int Daemon::Stop() {
       static_cast<std::int64_t>(std::max(report.lost, metrics_.hasty_lost() - lost_before));
   core::Log(lost > 0 ? core::LogLevel::kError : core::LogLevel::kInfo, "stopped",
             lost > 0 ? "Stopped; records were lost." : "Stopped; nothing was lost.",
-            {{"lost", lost}});
+            {{"lost", lost}, {"spooled", static_cast<std::int64_t>(report.spooled)}});
   return lost > 0 ? kLoss : kGood;
 }
 

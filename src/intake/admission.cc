@@ -3,6 +3,11 @@
 #include <string>
 
 namespace sluice::intake {
+namespace {
+
+constexpr std::uint64_t kRequestBytes = 1024;
+
+}  // namespace
 
 Permit& Permit::operator=(Permit&& other) noexcept {
   if (this != &other) {
@@ -25,6 +30,14 @@ void Permit::Refund(std::uint64_t bytes) {
   if (bytes > bytes_) bytes = bytes_;
   control_->RefundBytes(bytes);
   bytes_ -= bytes;
+}
+
+void Permit::LeavePlace() {
+  if (control_ == nullptr) return;
+  control_->in_flight_.fetch_sub(requests_, std::memory_order_relaxed);
+  requests_ = 0;
+  // What it costs besides its bytes was bounded by the number of places until now.
+  Charge(kRequestBytes);
 }
 
 void Permit::Free() {

@@ -31,6 +31,8 @@ class Permit {
   // Gives `bytes` back early.
   void Refund(std::uint64_t bytes);
   std::uint64_t bytes() const { return bytes_; }
+  // Does not count as in flight any more, the bytes do: for a request that nobody waits for.
+  void LeavePlace();
   void Free();
 
  private:

@@ -265,6 +265,8 @@ void EventPipeline::Impl::Launch(JobPtr owned) {
   job.launched = true;
   Link(job);
   static_cast<void>(owned.release());  // Finish deletes it
+  // Its answer was given: it must not keep others out while Kafka is away, only its bytes may.
+  if (job.mode == produce::DeliveryMode::kHasty) job.permit.LeavePlace();
   launching_ = &job;
   for (const auto& accepted : job.accepted) {
     if (accepted.counters->events_produced != nullptr)

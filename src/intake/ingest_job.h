@@ -54,6 +54,7 @@ class IngestJob final : public produce::Delivery {
   std::string bytes;               // of all records; fixed once producing began
   std::vector<Accepted> accepted;  // accepted[i] has slot i
   std::vector<Failed> failed;
+  core::Durability durability = core::Durability::kKafka;  // the weakest of what was delivered
 
   std::chrono::steady_clock::time_point stage_start{};
   std::chrono::steady_clock::time_point deadline{};  // of the answer, once it waits

@@ -1,5 +1,6 @@
 // The end of a job: delivery reports, deadlines, the answer, error events.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/log.h"
@@ -30,12 +31,15 @@ void EventPipeline::Impl::OnDone(IngestJob& job, void* impl) {
 
 void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
   std::size_t delivered = 0;
+  std::array<std::size_t, core::kDurabilityCount> rests_on{};
   for (std::uint32_t i = 0; i < job.size(); ++i) {
     const DeliverySlot& slot = job.slot(i);
     const auto& accepted = job.accepted[i];
     const DeliverySlot::State state = slot.state();
     if (state == DeliverySlot::State::kDelivered) {
       ++delivered;
+      job.durability = std::min(job.durability, slot.durability);
+      ++rests_on[static_cast<std::size_t>(slot.durability)];
       const Disposition how = job.mode == produce::DeliveryMode::kHasty
                                   ? Disposition::kHastilyAccepted
                                   : Disposition::kAcknowledged;
@@ -61,6 +65,10 @@ void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
     job.failed.push_back({accepted.event, std::move(failure)});
   }
   CountEnds(job, delivered);
+  if (job.own_events || job.mode == produce::DeliveryMode::kHasty) return;
+  for (std::size_t i = 0; i < rests_on.size(); ++i) {
+    if (rests_on[i] > 0) parts_.metrics.EventsRestOn(static_cast<core::Durability>(i), rests_on[i]);
+  }
 }
 
 void EventPipeline::Impl::CountEnds(const IngestJob& job, std::size_t delivered) {
@@ -118,7 +126,7 @@ void EventPipeline::Impl::Answer(IngestJob& job) {
   std::vector<const EventFailure*> failures;
   failures.reserve(job.failed.size());
   for (const auto& failed : job.failed) failures.push_back(&failed.failure);
-  IngestReply reply = ReplyToEvents(job.events, failures, parts_.producer.durability(job.mode));
+  IngestReply reply = ReplyToEvents(job.events, failures, job.durability);
   const bool for_room = std::any_of(failures.begin(), failures.end(), [](const auto* failure) {
     return failure->code == ErrorCode::kQueueFull || failure->code == ErrorCode::kDeliveryTimeout;
   });

@@ -6,14 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "core/durability.h"
 #include "core/error.h"
 
 namespace sluice::produce {
 
 class Delivery;
 
-// The fate of one record. Filled by the producer that took it, exactly once. Code and message may
-// be read once done().
+// The fate of one record. Filled by the producer that took it, exactly once. The rest may be read
+// once `state` is not kPending.
 struct DeliverySlot {
   enum class State : std::uint8_t { kPending, kDelivered, kFailed };
 
@@ -21,8 +22,9 @@ struct DeliverySlot {
 
   Delivery* owner = nullptr;
   std::atomic<State> fate{State::kPending};
-  core::ErrorCode code = core::ErrorCode::kInternal;  // of a kFailed one
-  std::string message;                                // of a kFailed one, for a person
+  core::Durability durability = core::Durability::kNone;  // of a kDelivered one
+  core::ErrorCode code = core::ErrorCode::kInternal;      // of a kFailed one
+  std::string message;                                    // of a kFailed one, for a person
 };
 
 // The records of one request on their way: calls back once when the last delivery report has come.
@@ -50,7 +52,8 @@ class Delivery {
   // No more records: from now on OnAllDone may come.
   void Seal() { Release(); }
 
-  static void CompleteDelivered(DeliverySlot* slot) {
+  static void CompleteDelivered(DeliverySlot* slot, core::Durability durability) {
+    slot->durability = durability;
     slot->fate.store(DeliverySlot::State::kDelivered, std::memory_order_release);
     slot->owner->Release();
   }

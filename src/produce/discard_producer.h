@@ -20,9 +20,8 @@ class DiscardProducer final : public Producer {
     (void)topic, (void)mode, (void)record;
     metrics_.RecordsHanded(1);
     metrics_.RecordsDelivered(1);
-    Delivery::CompleteDelivered(slot);
+    Delivery::CompleteDelivered(slot, Durability::kNone);
   }
-  Durability durability(DeliveryMode) const override { return Durability::kNone; }
   std::uint64_t queued_bytes() const override { return 0; }
   std::uint64_t max_queued_bytes() const override { return 1; }
   StopReport Stop(std::chrono::steady_clock::time_point) override { return {}; }

@@ -7,10 +7,37 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <utility>
 
 namespace sluice::produce {
 namespace {
+
+int PReadAll(int fd, std::uint64_t offset, char* to, std::size_t length) {
+  while (length > 0) {
+    const ssize_t got = ::pread(fd, to, length, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    if (got == 0) return EIO;
+    to += got;
+    offset += static_cast<std::uint64_t>(got);
+    length -= static_cast<std::size_t>(got);
+  }
+  return 0;
+}
+
+int PWriteAll(int fd, std::uint64_t offset, const char* from, std::size_t length) {
+  while (length > 0) {
+    const ssize_t put = ::pwrite(fd, from, length, static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno;
+    from += put;
+    offset += static_cast<std::uint64_t>(put);
+    length -= static_cast<std::size_t>(put);
+  }
+  return 0;
+}
 
 class PosixFile final : public AppendFile {
  public:
@@ -27,16 +54,7 @@ class PosixFile final : public AppendFile {
   }
 
   int ReadAt(std::uint64_t offset, char* to, std::size_t length) override {
-    while (length > 0) {
-      const ssize_t got = ::pread(fd_, to, length, static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return errno;
-      if (got == 0) return EIO;
-      to += got;
-      offset += static_cast<std::uint64_t>(got);
-      length -= static_cast<std::size_t>(got);
-    }
-    return 0;
+    return PReadAll(fd_, offset, to, length);
   }
 
   int Write(const iovec* parts, int count, std::size_t* written) override {
@@ -65,6 +83,25 @@ class PosixFile final : public AppendFile {
   int fd_;
 };
 
+class PosixFixedFile final : public FixedFile {
+ public:
+  explicit PosixFixedFile(int fd) : fd_(fd) {}
+  ~PosixFixedFile() override { ::close(fd_); }
+  PosixFixedFile(const PosixFixedFile&) = delete;
+  PosixFixedFile& operator=(const PosixFixedFile&) = delete;
+
+  int ReadAt(std::uint64_t offset, char* to, std::size_t length) override {
+    return PReadAll(fd_, offset, to, length);
+  }
+  int WriteAt(std::uint64_t offset, const char* from, std::size_t length) override {
+    return PWriteAll(fd_, offset, from, length);
+  }
+  int Sync() override { return ::fdatasync(fd_) == 0 ? 0 : errno; }
+
+ private:
+  int fd_;
+};
+
 class PosixFileOps final : public FileOps {
  public:
   PosixFileOps() = default;
@@ -87,7 +124,10 @@ class PosixFileOps final : public FileOps {
   int LockFolder(const std::string& path) override {
     lock_fd_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (lock_fd_ < 0) return errno;
-    return ::flock(lock_fd_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (::flock(lock_fd_, LOCK_EX | LOCK_NB) == 0) return 0;
+    const int error = errno;
+    ::close(std::exchange(lock_fd_, -1));
+    return error;
   }
 
   int ListFiles(const std::string& path, std::vector<std::string>* names) override {
@@ -105,6 +145,29 @@ class PosixFileOps final : public FileOps {
     if (fd < 0) return errno;
     *file = std::make_unique<PosixFile>(fd);
     return 0;
+  }
+
+  int OpenFixed(const std::string& path, std::uint64_t size_bytes,
+                std::unique_ptr<FixedFile>* file) override {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+    if (fd < 0) return errno;
+    auto opened = std::make_unique<PosixFixedFile>(fd);
+    struct stat info {};
+    if (::fstat(fd, &info) != 0) return errno;
+    // Written and not only made longer: a place in the file must be there when the disk is full.
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    if (size < size_bytes) {
+      const std::string zeros(size_bytes - size, '\0');
+      if (int error = PWriteAll(fd, size, zeros.data(), zeros.size()); error != 0) return error;
+    }
+    *file = std::move(opened);
+    return 0;
+  }
+
+  int Remove(const std::string& path) override { return ::unlink(path.c_str()) == 0 ? 0 : errno; }
+
+  int Rename(const std::string& from, const std::string& to) override {
+    return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
   }
 
   int SyncFolder(const std::string& path) override {

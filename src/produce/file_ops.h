@@ -34,8 +34,18 @@ class AppendFile {
   virtual bool Unlinked() = 0;
 };
 
-// All contact of the files producer with the operating system, so that a test can inject a failure
-// at any call. Returns as in AppendFile. Any thread.
+// A small file of fixed size whose parts are replaced in place, which needs no room on the disk.
+// Returns as in AppendFile; one thread at a time.
+class FixedFile {
+ public:
+  virtual ~FixedFile() = default;
+  virtual int ReadAt(std::uint64_t offset, char* to, std::size_t length) = 0;
+  virtual int WriteAt(std::uint64_t offset, const char* from, std::size_t length) = 0;
+  virtual int Sync() = 0;
+};
+
+// All contact of the files producer and of the spool with the operating system, so that a test can
+// inject a failure at any call. Returns as in AppendFile. Any thread.
 class FileOps {
  public:
   virtual ~FileOps() = default;
@@ -55,6 +65,15 @@ class FileOps {
 
   // Opens, or creates with mode 0640.
   virtual int Open(const std::string& path, std::unique_ptr<AppendFile>* file) = 0;
+
+  // Opens the file, or creates it, with zeros up to `size_bytes`.
+  virtual int OpenFixed(const std::string& path, std::uint64_t size_bytes,
+                        std::unique_ptr<FixedFile>* file) = 0;
+
+  // Of a file that is open elsewhere only the name goes.
+  virtual int Remove(const std::string& path) = 0;
+
+  virtual int Rename(const std::string& from, const std::string& to) = 0;
 
   // New names in the folder survive a loss of power when this returns 0.
   virtual int SyncFolder(const std::string& path) = 0;

@@ -166,7 +166,8 @@ void FilesProducer::WriteTopic(FileTopic& topic) {
   for (std::size_t i = 0; i < outcome.kept; ++i) kept_bytes += values_[i].size();
   queued_bytes_.fetch_sub(kept_bytes, std::memory_order_relaxed);
   metrics_.RecordsDelivered(outcome.kept);
-  for (std::size_t i = 0; i < outcome.kept; ++i) Delivery::CompleteDelivered(topic.group[i].slot);
+  for (std::size_t i = 0; i < outcome.kept; ++i)
+    Delivery::CompleteDelivered(topic.group[i].slot, Durability::kFile);
   SetTrouble(topic, outcome.problem);
   if (outcome.problem.empty()) return;
   core::Log(core::LogLevel::kError, "file_write_failed", outcome.problem,

@@ -48,10 +48,6 @@ class FilesProducer final : public Producer {
   Topic* OpenTopic(std::string_view name) override;
   void Produce(Topic& topic, DeliveryMode mode, const Record& record, DeliverySlot* slot) override;
   void EndOfBatch() override;
-  // A hasty answer is given before anything is written, so it rests on nothing.
-  Durability durability(DeliveryMode mode) const override {
-    return mode == DeliveryMode::kGuaranteed ? Durability::kFile : Durability::kNone;
-  }
   std::uint64_t queued_bytes() const override {
     return queued_bytes_.load(std::memory_order_relaxed);
   }

@@ -80,14 +80,37 @@ std::string_view KafkaClient::WordOf(DeliveryMode mode) {
   return mode == DeliveryMode::kGuaranteed ? "guaranteed" : "hasty";
 }
 
-void KafkaClient::Refuse(DeliverySlot* slot, core::ErrorCode code, std::string_view message) {
-  if (code == core::ErrorCode::kQueueFull) {
+void KafkaClient::Refuse(const KafkaTopic& topic, const Record& record, DeliverySlot* slot,
+                         const Fate& fate, std::string_view message) {
+  if (fate.code == core::ErrorCode::kQueueFull) {
     kafka_metrics_.queue_full->Increment();
     core::Log(core::LogLevel::kWarn, "kafka_queue_full", message,
               {{"producer_type", WordOf(mode_)}});
   }
+  if (spill_ != nullptr && spill_->Take(topic.name(), record, fate, message, slot)) return;
   metrics_.RecordsFailed(1);
-  Delivery::CompleteFailed(slot, code, message);
+  Delivery::CompleteFailed(slot, fate.code, message);
+}
+
+// True if the record went to the spool without waiting for Kafka, which takes nothing now.
+bool KafkaClient::Divert(const KafkaTopic& topic, const Record& record, DeliverySlot* slot) {
+  if (spill_ == nullptr) return false;
+  const auto reach = trouble_.bad() ? KafkaSpill::Reach::kOutOfReach : KafkaSpill::Reach::kUnknown;
+  return spill_->Stalled(queued_bytes(), reach) &&
+         spill_->Take(topic.name(), record, {Persistence::kNo, core::ErrorCode::kDeliveryTimeout},
+                      "Kafka is out of reach", slot);
+}
+
+// True if the spool has the record of a report.
+bool KafkaClient::Spill(const rd_kafka_message_t& message, const Fate& fate) {
+  if (spill_ == nullptr) return false;
+  const char* topic = rd_kafka_topic_name(message.rkt);
+  const Record record{.value = {static_cast<const char*>(message.payload), message.len},
+                      .key = {static_cast<const char*>(message.key), message.key_len},
+                      .has_key = message.key != nullptr,
+                      .timestamp_ms = rd_kafka_message_timestamp(&message, nullptr)};
+  replays_.Forget(SlotOf(message));  // afterwards the slot may be gone
+  return spill_->Take(topic, record, fate, DescribeFate(message.err, fate, topic), SlotOf(message));
 }
 
 // The queue of the present generation; RD_KAFKA_RESP_ERR__FATAL never comes back: such a record is
@@ -139,15 +162,18 @@ void KafkaClient::Produce(KafkaTopic& topic, const Record& record, DeliverySlot*
   Company company = Company::kBatch;
   if (const auto objection = Objection(topic, record, &company)) {
     if (objection->code == core::ErrorCode::kTopicUnknown) known_topics_.AskAgain();
-    return Refuse(slot, objection->code, objection->message);
+    metrics_.RecordsFailed(1);  // for good: the spool could not do better
+    return Delivery::CompleteFailed(slot, objection->code, objection->message);
   }
+  if (Divert(topic, record, slot)) return;
+  const Fate full{Persistence::kNo, core::ErrorCode::kQueueFull};
   switch (room_.Take(UseOf(topic), SizeOf(record))) {
     case KafkaRoom::Answer::kTaken:
       break;
     case KafkaRoom::Answer::kFull:
-      return Refuse(slot, core::ErrorCode::kQueueFull, "the queue to Kafka is full");
+      return Refuse(topic, record, slot, full, "the queue to Kafka is full");
     case KafkaRoom::Answer::kShareUsed:
-      return Refuse(slot, core::ErrorCode::kQueueFull,
+      return Refuse(topic, record, slot, full,
                     "topic " + topic.name() +
                         " has as much of the queue to Kafka as one topic may (kafka.admit.*)");
   }
@@ -157,8 +183,8 @@ void KafkaClient::Produce(KafkaTopic& topic, const Record& record, DeliverySlot*
   const Fate fate = ClassifyReport(error, RD_KAFKA_MSG_STATUS_NOT_PERSISTED);
   if (fate.code == core::ErrorCode::kTopicUnknown) known_topics_.AskAgain();
   if (fate.code == core::ErrorCode::kShuttingDown)
-    return Refuse(slot, fate.code, "the service is shutting down");
-  Refuse(slot, fate.code, DescribeFate(error, fate, topic.name()));
+    return Refuse(topic, record, slot, fate, "the service is shutting down");
+  Refuse(topic, record, slot, fate, DescribeFate(error, fate, topic.name()));
 }
 
 // Reports come in runs of one topic.
@@ -197,8 +223,8 @@ void KafkaClient::OnReports(KafkaHandle& handle, KafkaHandle::Reports reports) {
   FreeRoom(ended);
   room_.Delivered(delivered_bytes);
   metrics_.RecordsDelivered(ended.size() - failed.size());
-  metrics_.RecordsFailed(failed.size());
   if (ended.size() > failed.size()) {
+    if (spill_ != nullptr) spill_->Delivered();
     kafka_metrics_.Observe(latencies);
     trouble_.Clear();
   }
@@ -207,11 +233,11 @@ void KafkaClient::OnReports(KafkaHandle& handle, KafkaHandle::Reports reports) {
   auto next_failed = failed.begin();
   for (const rd_kafka_message_t* message : ended) {
     if (next_failed != failed.end() && next_failed->first == message) {
-      CompleteFailed(*message, next_failed->second);
+      if (!Spill(*message, next_failed->second)) CompleteFailed(*message, next_failed->second);
       ++next_failed;
     } else {
       replays_.Forget(SlotOf(*message));
-      Delivery::CompleteDelivered(SlotOf(*message));
+      Delivery::CompleteDelivered(SlotOf(*message), Durability::kKafka);
     }
   }
 }
@@ -226,6 +252,7 @@ void KafkaClient::CompleteFailed(const rd_kafka_message_t& message, const Fate& 
       lost_.fetch_add(1, std::memory_order_relaxed);
     core::Log(core::LogLevel::kWarn, "hasty_record_failed", text, {{"topic", topic}});
   }
+  metrics_.RecordsFailed(1);
   Delivery::CompleteFailed(SlotOf(message), fate.code, text);
 }
 

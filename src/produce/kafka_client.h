@@ -16,6 +16,7 @@
 #include "produce/kafka_handle.h"
 #include "produce/kafka_metrics.h"
 #include "produce/kafka_room.h"
+#include "produce/kafka_spill.h"
 #include "produce/kafka_topic.h"
 #include "produce/kafka_topics.h"
 #include "produce/kafka_trouble.h"
@@ -55,6 +56,9 @@ class KafkaClient final : private KafkaHandle::Sink {
   KafkaClient& operator=(const KafkaClient&) = delete;
 
   core::Result<void> Start();
+
+  // Before Start: what Kafka does not take goes there where it belongs there. Outlives the client.
+  void SpillTo(KafkaSpill& spill) { spill_ = &spill; }
 
   // Before the first Produce to the topic, which outlives the client. Also before Start.
   void AddTopic(KafkaTopic& topic);
@@ -112,7 +116,10 @@ class KafkaClient final : private KafkaHandle::Sink {
   void OnStatistics(KafkaHandle& handle, const char* json) override;
   void OnPolled(KafkaHandle& handle) override;
 
-  void Refuse(DeliverySlot* slot, core::ErrorCode code, std::string_view message);
+  void Refuse(const KafkaTopic& topic, const Record& record, DeliverySlot* slot, const Fate& fate,
+              std::string_view message);
+  bool Divert(const KafkaTopic& topic, const Record& record, DeliverySlot* slot);
+  bool Spill(const rd_kafka_message_t& message, const Fate& fate);
   std::optional<core::Error> Objection(const KafkaTopic& topic, const Record& record,
                                        Company* company) const;
   rd_kafka_resp_err_t Enqueue(KafkaTopic& topic, const Record& record, DeliverySlot* slot,
@@ -142,6 +149,7 @@ class KafkaClient final : private KafkaHandle::Sink {
   core::Metrics& metrics_;
   KafkaMetrics kafka_metrics_;
   KafkaTrouble trouble_;
+  KafkaSpill* spill_ = nullptr;
   KafkaRoom room_;
   ReplayLedger replays_;
 

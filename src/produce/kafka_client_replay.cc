@@ -151,9 +151,12 @@ void KafkaClient::ServeParked() {
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
     room_.GiveBack(UseOf(*one.topic), SizeOf(one.record));
     const Fate fate = ClassifyReport(error, RD_KAFKA_MSG_STATUS_NOT_PERSISTED);
+    const std::string text = DescribeFate(error, fate, one.topic->name());
+    if (spill_ != nullptr && spill_->Take(one.topic->name(), one.record, fate, text, one.slot))
+      continue;
     if (mode_ == DeliveryMode::kHasty && error == RD_KAFKA_RESP_ERR__DESTROY)
       lost_.fetch_add(1, std::memory_order_relaxed);
-    Refuse(one.slot, fate.code, DescribeFate(error, fate, one.topic->name()));
+    Refuse(*one.topic, one.record, one.slot, fate, text);
   }
 }
 

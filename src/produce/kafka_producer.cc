@@ -13,6 +13,7 @@ namespace sluice::produce {
 namespace {
 
 constexpr std::size_t kMaxTopicBytes = 249;
+constexpr std::chrono::milliseconds kReplayFlush{1000};  // at a stop, for what is on its way
 
 bool IsLegalTopic(std::string_view name) {
   if (name.empty() || name.size() > kMaxTopicBytes || name == "." || name == "..") return false;
@@ -26,7 +27,8 @@ bool IsLegalTopic(std::string_view name) {
 
 KafkaProducer::KafkaProducer(const core::KafkaOptions& options, std::string_view user_agent,
                              core::Metrics& metrics)
-    : flush_timeout_(options.flush_timeout),
+    : options_(options),
+      user_agent_(user_agent),
       metrics_(metrics),
       hasty_percent_(options.admit.hasty) {
   known_topics_ = std::make_unique<KafkaTopics>(
@@ -44,13 +46,28 @@ KafkaProducer::KafkaProducer(const core::KafkaOptions& options, std::string_view
   hasty_ = make(DeliveryMode::kHasty);
 }
 
-KafkaProducer::~KafkaProducer() { known_topics_->Stop(); }
+KafkaProducer::~KafkaProducer() { KafkaProducer::Stop(std::chrono::steady_clock::now()); }
 
 core::Result<void> KafkaProducer::Start() {
   if (auto started = guaranteed_->Start(); !started) return started;
   if (auto started = hasty_->Start(); !started) return started;
   known_topics_->Start();
+  if (spool_ == nullptr) return {};
+  if (auto started = replay_->Start(); !started) return started;
+  spool_->Start(*replay_);
   return {};
+}
+
+void KafkaProducer::UseSpool(const core::SpoolOptions& options, const std::string& folder,
+                             std::unique_ptr<FileOps> ops) {
+  spool_ops_ = std::move(ops);
+  replay_ = std::make_unique<KafkaReplay>(options_, user_agent_);
+  spool_ = std::make_unique<Spool>(options, folder, *spool_ops_, metrics_);
+  guaranteed_spill_ =
+      std::make_unique<KafkaSpill>(*spool_, DeliveryMode::kGuaranteed, options.after);
+  hasty_spill_ = std::make_unique<KafkaSpill>(*spool_, DeliveryMode::kHasty, options.after);
+  guaranteed_->SpillTo(*guaranteed_spill_);
+  hasty_->SpillTo(*hasty_spill_);
 }
 
 KafkaClient& KafkaProducer::client(DeliveryMode mode) const {
@@ -96,9 +113,11 @@ std::uint64_t KafkaProducer::max_queued_bytes() const {
 
 bool KafkaProducer::HasRoom(DeliveryMode mode) const {
   // Hasty events would only add to what brokers cannot take from the guaranteed ones.
-  if (mode == DeliveryMode::kHasty && guaranteed_->room().IsFilledTo(hasty_percent_)) return false;
   const KafkaRoom& room = client(mode).room();
-  return room.bytes() < room.admitted_bytes();
+  const bool others_first =
+      mode == DeliveryMode::kHasty && guaranteed_->room().IsFilledTo(hasty_percent_);
+  if (!others_first && room.bytes() < room.admitted_bytes()) return true;
+  return spool_ != nullptr && spool_->Covers(mode) && spool_->state() == SpoolState::kOn;
 }
 
 std::chrono::seconds KafkaProducer::DrainTime(DeliveryMode mode) const {
@@ -111,18 +130,34 @@ std::string KafkaProducer::trouble() const {
 }
 
 StopReport KafkaProducer::Stop(std::chrono::steady_clock::time_point deadline) {
-  deadline = std::min(deadline, std::chrono::steady_clock::now() + flush_timeout_);
+  deadline = std::min(deadline, std::chrono::steady_clock::now() + options_.flush_timeout);
   known_topics_->BeginStop();
+  if (spool_ != nullptr) spool_->StopReplay();
   auto hasty = std::async(std::launch::async, [&] { return hasty_->Stop(deadline); });
-  std::uint64_t lost = guaranteed_->Stop(deadline);
-  lost += hasty.get();
+  StopReport report;
+  report.lost = guaranteed_->Stop(deadline);
+  report.lost += hasty.get();
   known_topics_->Stop();
-  return {lost};
+  if (spool_ == nullptr) return report;
+  replay_->Stop(std::min(deadline, std::chrono::steady_clock::now() + kReplayFlush));
+  const Spool::Report kept = spool_->Finish(std::chrono::steady_clock::now() + kReplayFlush);
+  report.lost += kept.lost;
+  report.spooled = kept.waiting;
+  return report;
 }
 
-core::Result<std::unique_ptr<Producer>> MakeKafkaProducer(const core::KafkaOptions& options,
+SpoolState KafkaProducer::spool_state() const {
+  return spool_ == nullptr ? SpoolState::kOff : spool_->state();
+}
+
+std::string KafkaProducer::spool_trouble() const {
+  return spool_ == nullptr ? std::string() : spool_->trouble();
+}
+
+core::Result<std::unique_ptr<Producer>> MakeKafkaProducer(const core::OutputOptions& output,
                                                           std::string_view user_agent,
                                                           core::Metrics& metrics) {
+  const core::KafkaOptions& options = output.kafka;
   if (auto checked = CheckKafkaConf(options); !checked) return checked.error();
   for (const std::string& entry : IgnoredKafkaEntries(options)) {
     core::Log(core::LogLevel::kInfo, "setting_ignored",
@@ -137,7 +172,13 @@ core::Result<std::unique_ptr<Producer>> MakeKafkaProducer(const core::KafkaOptio
                 {{"producer_type", mode == DeliveryMode::kGuaranteed ? "guaranteed" : "hasty"}});
     }
   }
-  return std::unique_ptr<Producer>(std::make_unique<KafkaProducer>(options, user_agent, metrics));
+  auto producer = std::make_unique<KafkaProducer>(options, user_agent, metrics);
+  if (output.spool.mode != core::SpoolMode::kOff) {
+    const std::string& dir = output.spool.dir;
+    producer->UseSpool(output.spool, dir.empty() ? output.data_dir + "/spool" : dir,
+                       MakePosixFileOps());
+  }
+  return std::unique_ptr<Producer>(std::move(producer));
 }
 
 }  // namespace sluice::produce

@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "produce/kafka_replay.h"
 #include "produce/producer.h"
+#include "produce/spool.h"
 
 namespace sluice::produce {
 
@@ -30,27 +32,37 @@ class KafkaProducer final : public Producer {
   core::Result<void> Start() override;
   Topic* OpenTopic(std::string_view name) override;
   void Produce(Topic& topic, DeliveryMode mode, const Record& record, DeliverySlot* slot) override;
-  // A hasty answer is given before anything is known, so it rests on nothing.
-  Durability durability(DeliveryMode mode) const override {
-    return mode == DeliveryMode::kGuaranteed ? Durability::kKafka : Durability::kNone;
-  }
   bool HasRoom(DeliveryMode mode) const override;
   std::chrono::seconds DrainTime(DeliveryMode mode) const override;
   std::uint64_t queued_bytes() const override;
   std::uint64_t max_queued_bytes() const override;
   std::string trouble() const override;
+  SpoolState spool_state() const override;
+  std::string spool_trouble() const override;
 
-  // Flushes both until `deadline`, but no longer than kafka's flush time-out. `lost` counts hasty
-  // records: a guaranteed one was refused to its requester.
+  // Flushes both until `deadline`, but no longer than kafka's flush time-out; what is left goes to
+  // the spool. `lost` counts hasty records that it did not take: a guaranteed one was refused to
+  // its requester.
   StopReport Stop(std::chrono::steady_clock::time_point deadline) override;
 
+  // Before Start: what Kafka does not take is kept there. `ops` of the spool outlives this.
+  void UseSpool(const core::SpoolOptions& options, const std::string& folder,
+                std::unique_ptr<FileOps> ops);
+
   KafkaClient& client(DeliveryMode mode) const;  // for drills and tests
+  Spool* spool() { return spool_.get(); }        // null: there is none
 
  private:
-  const std::chrono::milliseconds flush_timeout_;
+  const core::KafkaOptions options_;
+  const std::string user_agent_;
   core::Metrics& metrics_;
   const int hasty_percent_;
   std::unique_ptr<KafkaTopics> known_topics_;
+  std::unique_ptr<FileOps> spool_ops_;
+  std::unique_ptr<KafkaReplay> replay_;
+  std::unique_ptr<Spool> spool_;
+  std::unique_ptr<KafkaSpill> guaranteed_spill_;
+  std::unique_ptr<KafkaSpill> hasty_spill_;
   std::unique_ptr<KafkaClient> guaranteed_;
   std::unique_ptr<KafkaClient> hasty_;
   std::mutex topics_mutex_;
@@ -58,7 +70,7 @@ class KafkaProducer final : public Producer {
 };
 
 // Fails with all that is wrong in the options.
-core::Result<std::unique_ptr<Producer>> MakeKafkaProducer(const core::KafkaOptions& options,
+core::Result<std::unique_ptr<Producer>> MakeKafkaProducer(const core::OutputOptions& options,
                                                           std::string_view user_agent,
                                                           core::Metrics& metrics);
 

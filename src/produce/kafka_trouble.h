@@ -17,6 +17,8 @@ class KafkaTrouble {
   void Set(std::string text);
   void Clear();
 
+  bool bad() const { return bad_.load(std::memory_order_relaxed); }
+
   // Empty while all is well.
   std::string text() const;
 

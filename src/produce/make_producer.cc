@@ -6,20 +6,6 @@
 
 namespace sluice::produce {
 
-std::string_view ToString(Durability durability) {
-  switch (durability) {
-    case Durability::kNone:
-      return "none";
-    case Durability::kFile:
-      return "file";
-    case Durability::kSpool:
-      return "spool";
-    case Durability::kKafka:
-      return "kafka";
-  }
-  return "none";
-}
-
 core::Result<std::unique_ptr<Producer>> MakeProducer(const core::OutputOptions& options,
                                                      std::string_view user_agent,
                                                      core::Metrics& metrics) {
@@ -27,7 +13,7 @@ core::Result<std::unique_ptr<Producer>> MakeProducer(const core::OutputOptions& 
     case core::OutputKind::kDiscard:
       return std::unique_ptr<Producer>(std::make_unique<DiscardProducer>(metrics));
     case core::OutputKind::kKafka:
-      return MakeKafkaProducer(options.kafka, user_agent, metrics);
+      return MakeKafkaProducer(options, user_agent, metrics);
     case core::OutputKind::kFiles:
       break;
   }

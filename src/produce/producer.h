@@ -13,11 +13,17 @@
 
 namespace sluice::produce {
 
+// What a spool is able to do; the value of sluice_spool_state.
+enum class SpoolState : std::uint8_t {
+  kOff,     // there is none
+  kOn,      // takes events
+  kFull,    // spool.max_bytes or spool.max_age is reached: refuses new ones, replays
+  kBroken,  // the disk is full or fails: refuses new ones, tries again
+};
+
 enum class DeliveryMode : std::uint8_t { kGuaranteed, kHasty };
 
-// What a 2xx answer rests on; the header Sluice-Durability.
-enum class Durability : std::uint8_t { kNone, kFile, kSpool, kKafka };
-std::string_view ToString(Durability durability);
+using core::Durability;
 
 // A destination for records, resolved once per route and kept: made by Producer::OpenTopic, owned
 // by the producer.
@@ -42,8 +48,9 @@ struct Record {
 };
 
 struct StopReport {
-  std::uint64_t lost =
-      0;  // records that were taken and neither delivered nor refused to their requester in time
+  // Records that were taken and neither delivered, nor spooled, nor refused to their requester.
+  std::uint64_t lost = 0;
+  std::uint64_t spooled = 0;  // that wait on disk for the next start
 };
 
 // Where valid events go. Any thread may call Produce; it never blocks, and completes the slot
@@ -63,9 +70,6 @@ class Producer {
   // Marks the end of the records of one request, so that a producer may wake its thread once.
   // Cheap.
   virtual void EndOfBatch() {}
-
-  // What an acknowledgement rests on.
-  virtual Durability durability(DeliveryMode mode) const = 0;
 
   // Bytes that wait to be delivered and the bound, for admission and readiness.
   virtual std::uint64_t queued_bytes() const = 0;
@@ -87,6 +91,10 @@ class Producer {
   // Empty if events can be delivered as far as is known, else why not ("all brokers down"); for
   // /readyz.
   virtual std::string trouble() const { return {}; }
+
+  // What the spool is able to do, and why no more: empty if nothing can be said against it.
+  virtual SpoolState spool_state() const { return SpoolState::kOff; }
+  virtual std::string spool_trouble() const { return {}; }
 
   // Delivers what is queued until `deadline`, fails the rest with kShuttingDown or
   // kDeliveryTimeout, ends the threads.

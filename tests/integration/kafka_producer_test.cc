@@ -90,7 +90,6 @@ TEST_CASE_FIXTURE(Fixture, "KafkaProducer: value, key and timestamp arrive as th
     CHECK(record.timestamp_ms == 1577836800123);
   }
   CHECK(producer->trouble() == "");
-  CHECK(producer->durability(DeliveryMode::kGuaranteed) == Durability::kKafka);
   CHECK(Stop() == 0);
 }
 

@@ -42,10 +42,9 @@ class EarlyAckProducer final : public Producer {
                       .timestamp_ms = record.timestamp_ms};
     sound_->Produce(topic, mode, copy, orphan->Add());
     orphan->Seal();
-    Delivery::CompleteDelivered(slot);  // too early
+    Delivery::CompleteDelivered(slot, Durability::kKafka);  // too early
   }
   void EndOfBatch() override { sound_->EndOfBatch(); }
-  Durability durability(DeliveryMode mode) const override { return sound_->durability(mode); }
   std::uint64_t queued_bytes() const override { return sound_->queued_bytes(); }
   std::uint64_t max_queued_bytes() const override { return sound_->max_queued_bytes(); }
   std::string trouble() const override { return sound_->trouble(); }

@@ -42,11 +42,7 @@ class RecordingProducer final : public produce::Producer {
       taken_.push_back({topic.name(), std::string(record.value), std::string(record.key),
                         record.has_key, record.timestamp_ms, mode, slot});
     }
-    if (!hold) produce::Delivery::CompleteDelivered(slot);
-  }
-  produce::Durability durability(produce::DeliveryMode mode) const override {
-    return mode == produce::DeliveryMode::kHasty ? produce::Durability::kNone
-                                                 : produce::Durability::kKafka;
+    if (!hold) produce::Delivery::CompleteDelivered(slot, produce::Durability::kKafka);
   }
   bool HasRoom(produce::DeliveryMode) const override { return room; }
   std::chrono::seconds DrainTime(produce::DeliveryMode mode) const override {

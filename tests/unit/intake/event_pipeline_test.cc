@@ -296,7 +296,7 @@ TEST_CASE("EventPipeline: hasty is answered before anything is known") {
   CHECK(sink->reply->reason == "1 events hastily received.");
   f.RunUntil([&] { return !f.producer.taken().empty(); });
   CHECK(f.metrics.events_in_flight() == 1);
-  produce::Delivery::CompleteDelivered(f.producer.taken()[0].slot);
+  produce::Delivery::CompleteDelivered(f.producer.taken()[0].slot, produce::Durability::kKafka);
   f.RunUntil([&] { return f.metrics.events_in_flight() == 0; });
   CHECK(f.producer.taken()[0].mode == produce::DeliveryMode::kHasty);
   CHECK(sink->replies == 1);
@@ -357,7 +357,7 @@ TEST_CASE("EventPipeline: no answer before the delivery report; a failed one is 
   const auto sink = f.Post(std::string("[") + kGood + "," + kGood + "]");
   f.RunUntil([&] { return f.producer.taken().size() == 2; });
   CHECK_FALSE(sink->reply.has_value());
-  produce::Delivery::CompleteDelivered(f.producer.taken()[0].slot);
+  produce::Delivery::CompleteDelivered(f.producer.taken()[0].slot, produce::Durability::kKafka);
   produce::Delivery::CompleteFailed(f.producer.taken()[1].slot, core::ErrorCode::kDeliveryTimeout,
                                     "late");
   f.RunUntil([&] { return sink->reply.has_value(); });
@@ -380,7 +380,7 @@ TEST_CASE(
   CHECK(sink->reply->status == 503);
   CHECK(sink->reply->retry_after_seconds.has_value());
   CHECK(f.metrics.events_in_flight() == 0);
-  produce::Delivery::CompleteDelivered(f.producer.taken()[0].slot);
+  produce::Delivery::CompleteDelivered(f.producer.taken()[0].slot, produce::Durability::kKafka);
   f.RunUntil([&] { return f.tasks.empty(); });
   CHECK(sink->replies == 1);
   CHECK(f.metrics.events_in_flight() == 0);

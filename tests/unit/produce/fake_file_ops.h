@@ -60,7 +60,10 @@ class FakeFileOps final : public FileOps {
   int ListFiles(const std::string& path, std::vector<std::string>* names) override {
     if (int error = disk_->Call("list", path); error != 0) return error;
     const std::lock_guard lock(disk_->mutex);
-    for (const auto& [name, text] : disk_->files) names->push_back(name.substr(path.size() + 1));
+    for (const auto& [name, text] : disk_->files) {
+      const std::size_t slash = name.rfind('/');
+      if (name.substr(0, slash) == path) names->push_back(name.substr(slash + 1));
+    }
     return 0;
   }
   int Open(const std::string& path, std::unique_ptr<AppendFile>* file) override {
@@ -71,8 +74,56 @@ class FakeFileOps final : public FileOps {
     *file = std::make_unique<File>(disk_, path, text);
     return 0;
   }
+  int OpenFixed(const std::string& path, std::uint64_t size_bytes,
+                std::unique_ptr<FixedFile>* file) override {
+    if (int error = disk_->Call("open_fixed", path); error != 0) return error;
+    const std::lock_guard lock(disk_->mutex);
+    auto& text = disk_->files[path];
+    if (text == nullptr) text = std::make_shared<std::string>();
+    if (text->size() < size_bytes) text->resize(size_bytes);
+    *file = std::make_unique<Fixed>(disk_, path, text);
+    return 0;
+  }
+  int Remove(const std::string& path) override {
+    if (int error = disk_->Call("remove", path); error != 0) return error;
+    const std::lock_guard lock(disk_->mutex);
+    return disk_->files.erase(path) == 1 ? 0 : ENOENT;
+  }
+  int Rename(const std::string& from, const std::string& to) override {
+    if (int error = disk_->Call("rename", from); error != 0) return error;
+    const std::lock_guard lock(disk_->mutex);
+    auto node = disk_->files.extract(from);
+    if (node.empty()) return ENOENT;
+    disk_->files[to] = node.mapped();
+    return 0;
+  }
 
  private:
+  class Fixed final : public FixedFile {
+   public:
+    Fixed(std::shared_ptr<Disk> disk, std::string path, std::shared_ptr<std::string> text)
+        : disk_(std::move(disk)), path_(std::move(path)), text_(std::move(text)) {}
+    int ReadAt(std::uint64_t offset, char* to, std::size_t length) override {
+      if (int error = disk_->Call("read", path_); error != 0) return error;
+      const std::lock_guard lock(disk_->mutex);
+      if (offset + length > text_->size()) return EIO;
+      std::memcpy(to, text_->data() + offset, length);
+      return 0;
+    }
+    int WriteAt(std::uint64_t offset, const char* from, std::size_t length) override {
+      if (int error = disk_->Call("write_at", path_); error != 0) return error;
+      const std::lock_guard lock(disk_->mutex);
+      text_->replace(offset, length, from, length);
+      return 0;
+    }
+    int Sync() override { return disk_->Call("sync", path_); }
+
+   private:
+    std::shared_ptr<Disk> disk_;
+    std::string path_;
+    std::shared_ptr<std::string> text_;
+  };
+
   class File final : public AppendFile {
    public:
     File(std::shared_ptr<Disk> disk, std::string path, std::shared_ptr<std::string> text)
