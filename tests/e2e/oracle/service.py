@@ -1,7 +1,9 @@
 """The daemon under test through all its lives, and what it says of itself meanwhile."""
 import http.client
 import json
+import os
 import signal
+import subprocess
 import threading
 import time
 
@@ -34,7 +36,12 @@ def parse_metrics(text):
 class Service:
     """start() gives the daemon a life, which ends by stop() or kill(). One thread drives, another looks."""
 
-    def __init__(self, folder, cluster, settings, binary):
+    def __init__(self, folder, cluster, settings, binary, spool_disk=None):
+        """`spool_disk`: the spool lies in a tmpfs of this size."""
+        self.spool, self.spool_disk = folder / "spool", spool_disk
+        if spool_disk:
+            self.spool.mkdir()
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={spool_disk}", "tmpfs", str(self.spool)], check=True)
         self.folder, self.binary, self.findings = folder, binary, []
         config = folder / "sluice.yaml"
         config.write_text("service_name: oracle\n")
@@ -44,7 +51,7 @@ class Service:
             "stream_config_object_path": "streams", "topic_prefix": events.PREFIX, "error_stream": events.ERROR_STREAM,
             "enrichment.meta_dt": "never", "enrichment.meta_id": "never", "output": "kafka",
             "kafka.conf": cluster.conf, "limits.delivery_timeout": f"{DELIVERY_SECONDS}s",
-            "shutdown.deadline": f"{SHUTDOWN_SECONDS}s", **settings}
+            "shutdown.deadline": f"{SHUTDOWN_SECONDS}s", "spool.dir": str(self.spool), **settings}
         self.config, self.daemon = config, None
         self.lives, self.exits, self.log = [], [], []  # last metrics of each life; exit codes; lines of all lives
         self.peak_rss = 0
@@ -94,6 +101,14 @@ class Service:
     def thaw(self):
         self.daemon.process.send_signal(signal.SIGCONT)
         self._disturbances += 1
+
+    def fill_spool_disk(self):
+        """It is as large as what lies on it."""
+        statistics = os.statvfs(self.spool)
+        self.resize_spool_disk((statistics.f_blocks - statistics.f_bfree) * statistics.f_frsize)
+
+    def resize_spool_disk(self, size=None):
+        subprocess.run(["mount", "-o", f"remount,size={size or self.spool_disk}", str(self.spool)], check=True)
 
     def get(self, path, seconds=HEALTH_SECONDS):
         connection = http.client.HTTPConnection("127.0.0.1", self.settings["admin.port"], timeout=seconds)
@@ -167,3 +182,5 @@ class Service:
             self.daemon.process.kill()
             self.daemon.wait(30)
             self._ended("the end", -signal.SIGKILL)
+        if self.spool_disk:
+            subprocess.run(["umount", "-l", str(self.spool)], check=False)

@@ -94,16 +94,24 @@ class Verdict:
         self.deadline, self.hasty_may_be_lost = deadline, hasty_may_be_lost
         self.violations = collections.defaultdict(list)  # kind -> texts
         self.lines = []
+        self.damaged = frozenset().union(*(fault.damaged for window in windows for fault in window.faults))
         self.lost = []  # (worker, number)
         self._judge()
 
     def _excuse_wiped(self, stream, answered):
         return any(stream in window.wipes and answered <= window.ended + DELETED_SECONDS for window in self.windows)
 
-    def _excuse_hasty(self, sent):
+    def _excuse_hasty(self, worker, number):
+        """Whether a stated policy allows that a valid event that was answered 202 is not there: there is no spool; Kafka
+        refuses it for good; it was in memory when the daemon was killed; the spool was full."""
         if self.hasty_may_be_lost:
             return True
+        sent, stream = worker.sent[number], events.STREAMS[worker.stream[number]]
         for window in self.windows:
+            near = window.began - HASTY_SECONDS <= sent <= window.healthy + HASTY_SECONDS
+            if near and any(fault.refuses(stream, worker.is_large[number]) or fault.fills_spool
+                            for fault in window.faults):
+                return True
             for killed in window.restarts:
                 since = killed - IN_MEMORY_SECONDS
                 for other in self.windows:
@@ -139,6 +147,8 @@ class Verdict:
                 if answer == load.ACKED:
                     if self._excuse_wiped(events.STREAMS[worker.stream[number]], worker.answered[number]):
                         counts["wiped"] += 1
+                    elif (index, number) in self.damaged:
+                        counts["damaged"] += 1
                     else:
                         self.lost.append((index, number))
                 elif answer == load.HASTY and not worker.is_invalid[number]:
@@ -146,14 +156,15 @@ class Verdict:
                         counts["wiped"] += 1
                         continue
                     counts["hasty lost"] += 1
-                    if not self._excuse_hasty(worker.sent[number]):
+                    if not self._excuse_hasty(worker, number) and (index, number) not in self.damaged:
                         self.violations["hasty lost"].append(self.describe(index, number))
         self.violations["lost"] += [self.describe(*one) for one in self.lost]
         say = self.lines.append
         say(f"events sent {sum(len(worker.answer) for worker in self.answers)}, records in the topics "
             f"{self.records.count}")
         say(f"  answered 201: {counts[load.ACKED]}, of them in their topic {counts['there', load.ACKED]}, removed with "
-            f"their topic on purpose {counts['wiped']}, lost {len(self.lost)}")
+            f"their topic on purpose {counts['wiped']}, in a part of the spool that was damaged on purpose {counts['damaged']}, "
+            f"lost {len(self.lost)}")
         say(f"  answered 202: {counts[load.HASTY]}, in their topic {counts['there', load.HASTY]}, lost "
             f"{counts['hasty lost']} (valid ones; the rest was refused)")
         say(f"  refused: {counts[load.REFUSED]}, in a topic {counts['there', load.REFUSED]}")
