@@ -7,7 +7,7 @@ import time
 
 from daemon import ROOT, Failure, check
 
-from . import events, rdkafka
+from . import events, rdkafka, small_disk
 from .proxy import Proxy
 
 BROKERS = 3
@@ -34,17 +34,13 @@ PROPERTIES = {
 TOPICS = tuple(events.PREFIX + stream for stream in events.STREAMS + (events.ERROR_STREAM,))
 
 
-def can_mount():
-    return os.geteuid() == 0
-
-
 class Cluster:
     def __init__(self, port, seed):
         self.port = port
         arguments = ["up", "--brokers", str(BROKERS), "--front", "--quick"]
         for name, value in PROPERTIES.items():
             arguments += ["--set", f"{name}={value}"]
-        if can_mount():
+        if small_disk.can_mount():
             arguments += ["--tmpfs", f"{SMALL_DISK_BROKER}:{SMALL_DISK}"]
         self.bootstrap = self._script(*arguments).strip().splitlines()[-1]
         self.proxy = Proxy({port + 20 + node: port + 10 + node for node in range(BROKERS)}, seed)
@@ -97,14 +93,8 @@ class Cluster:
     def runs(self, node):
         return os.path.exists(f"/proc/{self.pid(node)}")
 
-    def resize_disk(self, size):
-        folder = ROOT / f"var/kafka/{self.port}/node-{SMALL_DISK_BROKER}/data"
-        subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
-
-    def fill_disk(self):
-        """The small disk is as large as what lies on it, so it is full."""
-        statistics = os.statvfs(ROOT / f"var/kafka/{self.port}/node-{SMALL_DISK_BROKER}/data")
-        self.resize_disk((statistics.f_blocks - statistics.f_bfree) * statistics.f_frsize)
+    def small_disk(self):
+        return ROOT / f"var/kafka/{self.port}/node-{SMALL_DISK_BROKER}/data"
 
     def leaders(self):
         """{(topic, partition): (leader or -1, in-sync replicas)} as one broker tells it; empty if none does."""

@@ -5,8 +5,8 @@ the seed, so a run can be repeated; how threads and processes meet the faults ca
 """
 import random
 
-from . import events
-from .cluster import BROKERS, SMALL_DISK, SMALL_DISK_BROKER, USER, can_mount
+from . import events, small_disk
+from .cluster import BROKERS, SMALL_DISK, SMALL_DISK_BROKER, USER
 
 TOPIC = events.PREFIX + events.DOOMED
 DENIED_TOPIC = events.PREFIX + events.DENIED
@@ -191,15 +191,15 @@ class WriteDenied(Fault):
 
 class BrokerDiskFull(Fault):
     name, uses, seconds = "broker-disk-full", frozenset({"brokers"}), (3, 20)
-    needs = None if can_mount() else "mounting a tmpfs needs root"
+    needs = None if small_disk.can_mount() else "mounting a tmpfs needs root"
 
     def begin(self):
         self.detail = f"broker {SMALL_DISK_BROKER}"
-        self.world.cluster.fill_disk()
+        small_disk.fill(self.world.cluster.small_disk())
 
     def end(self):
         cluster = self.world.cluster
-        cluster.resize_disk(SMALL_DISK)
+        small_disk.empty(cluster.small_disk(), SMALL_DISK)
         if cluster.runs(SMALL_DISK_BROKER):
             self.detail += ", which lived on"
         else:
@@ -244,18 +244,18 @@ class SluiceStop(Fault):
 class SpoolDiskFull(Fault):
     """Kafka is away, so events go to the spool, and its disk is full."""
     name, uses, seconds = "spool-disk-full", frozenset({"brokers", "spool"}), (8, 40)
-    needs = None if can_mount() else "mounting a tmpfs needs root"
+    needs = None if small_disk.can_mount() else "mounting a tmpfs needs root"
     needs_spool = fills_spool = True
 
     def begin(self):
         self.world.cluster.stop(*range(1, BROKERS + 1))
         self.world.sleep(self.hold / 2)
-        self.world.service.fill_spool_disk()
+        small_disk.fill(self.world.service.spool)
         self.world.sleep(self.hold / 2)
         self.hold = 0
 
     def end(self):
-        self.world.service.resize_spool_disk()
+        small_disk.empty(self.world.service.spool, self.world.service.spool_disk)
         self.world.cluster.cont(*range(1, BROKERS + 1))
 
 

@@ -1,15 +1,13 @@
 """The daemon under test through all its lives, and what it says of itself meanwhile."""
 import http.client
 import json
-import os
 import signal
-import subprocess
 import threading
 import time
 
 from daemon import ROOT, Daemon, check
 
-from . import events
+from . import events, small_disk
 
 LOOK_SECONDS = 0.5
 HEALTH_SECONDS = 5      # for an answer of /healthz on a busy machine
@@ -41,7 +39,7 @@ class Service:
         self.spool, self.spool_disk = folder / "spool", spool_disk
         if spool_disk:
             self.spool.mkdir()
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={spool_disk}", "tmpfs", str(self.spool)], check=True)
+            small_disk.mount(self.spool, spool_disk)
         self.folder, self.binary, self.findings = folder, binary, []
         config = folder / "sluice.yaml"
         config.write_text("service_name: oracle\n")
@@ -101,14 +99,6 @@ class Service:
     def thaw(self):
         self.daemon.process.send_signal(signal.SIGCONT)
         self._disturbances += 1
-
-    def fill_spool_disk(self):
-        """It is as large as what lies on it."""
-        statistics = os.statvfs(self.spool)
-        self.resize_spool_disk((statistics.f_blocks - statistics.f_bfree) * statistics.f_frsize)
-
-    def resize_spool_disk(self, size=None):
-        subprocess.run(["mount", "-o", f"remount,size={size or self.spool_disk}", str(self.spool)], check=True)
 
     def get(self, path, seconds=HEALTH_SECONDS):
         connection = http.client.HTTPConnection("127.0.0.1", self.settings["admin.port"], timeout=seconds)
@@ -183,4 +173,4 @@ class Service:
             self.daemon.wait(30)
             self._ended("the end", -signal.SIGKILL)
         if self.spool_disk:
-            subprocess.run(["umount", "-l", str(self.spool)], check=False)
+            small_disk.unmount(self.spool)
