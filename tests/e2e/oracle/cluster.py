@@ -1,4 +1,4 @@
-"""The Kafka that is broken: three brokers behind a proxy, with users and permissions, one on a disk that can be full."""
+"""The Kafka that is broken: three brokers behind a proxy, with permissions, and one on a disk that can be full."""
 import json
 import os
 import re
@@ -111,8 +111,8 @@ class Cluster:
         return bool(ours) and all(leader >= 0 and replicas >= in_sync for leader, replicas in ours)
 
     def wait_healthy(self, in_sync=2):
-        """Until every partition has its leader and replicas, and a new producer, on the daemon's way, is acknowledged in
-        each partition of a topic. When that was."""
+        """Until every partition has its leader and replicas, and a new producer, by the daemon's way, is acknowledged
+        in each partition of a topic. When that was."""
         end = time.monotonic() + HEALTHY_SECONDS
         while time.monotonic() < end:
             if self.is_whole(in_sync):

@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 
-from daemon import ROOT, Daemon, check
+from daemon import ROOT, Daemon
 
 from . import events, small_disk
 
@@ -158,12 +158,18 @@ class Service:
             if values["sluice_records_in_flight"] == 0 and self.spooled(values) == 0:
                 return
             time.sleep(0.2)
-        check(False, f"{values['sluice_records_in_flight']} records are on their way and {self.spooled(values)} in the "
-                     f"spool {seconds} s after the last request")
+        self.findings.append(f"{values['sluice_records_in_flight']} records are on their way and "
+                             f"{self.spooled(values)} in the spool {seconds} s after the last request")
 
     @staticmethod
     def spooled(values):
         return values.get("sluice_spool_records", 0)
+
+    def set_aside(self, run):
+        """(worker, number) of the events that Kafka refused for good when they came from the spool."""
+        path = self.spool / "aside/refused.spool"
+        content = path.read_bytes() if path.exists() else b""
+        return events.ids_between(content, run, 0, len(content))
 
     def close(self):
         self._end.set()
