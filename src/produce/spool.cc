@@ -114,6 +114,7 @@ bool Spool::Take(const Spilled& spilled, DeliverySlot* slot) {
   item.record.record = spilled.record;
   item.topic = spilled.topic;
   item.record.topic = spilled.topic;
+  item.key = spilled.record.key;
   item.slot = slot;
   item.code = spilled.code;
   item.message = spilled.message;

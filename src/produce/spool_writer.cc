@@ -73,6 +73,7 @@ void SpoolWriter::Commit(std::vector<Item>& items) {
   records_.clear();
   for (Item& item : items) {
     item.record.topic = item.topic;
+    item.record.record.key = item.key;
     records_.push_back(item.record);
   }
   std::size_t kept = 0;

@@ -24,8 +24,9 @@ namespace sluice::produce {
 class SpoolWriter {
  public:
   struct Item {
-    SpoolRecord record;  // its topic is in `topic`, its bytes are the request's
+    SpoolRecord record;  // its topic and key are below, its value is the request's
     std::string topic;
+    std::string key;  // librdkafka's copy is gone once the report is read
     DeliverySlot* slot = nullptr;
     core::ErrorCode code = core::ErrorCode::kInternal;  // of the failure if it cannot be kept
     std::string message;

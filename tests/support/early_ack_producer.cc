@@ -42,12 +42,17 @@ class EarlyAckProducer final : public Producer {
                       .timestamp_ms = record.timestamp_ms};
     sound_->Produce(topic, mode, copy, orphan->Add());
     orphan->Seal();
-    Delivery::CompleteDelivered(slot, Durability::kKafka);  // too early
+    Delivery::CompleteDelivered(slot, core::Durability::kKafka);  // too early
   }
   void EndOfBatch() override { sound_->EndOfBatch(); }
   std::uint64_t queued_bytes() const override { return sound_->queued_bytes(); }
   std::uint64_t max_queued_bytes() const override { return sound_->max_queued_bytes(); }
+  bool HasRoom(DeliveryMode mode) const override { return sound_->HasRoom(mode); }
+  std::chrono::seconds DrainTime(DeliveryMode mode) const override {
+    return sound_->DrainTime(mode);
+  }
   std::string trouble() const override { return sound_->trouble(); }
+  std::string spool_trouble() const override { return sound_->spool_trouble(); }
   StopReport Stop(std::chrono::steady_clock::time_point deadline) override {
     return sound_->Stop(deadline);
   }

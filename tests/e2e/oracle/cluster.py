@@ -1,4 +1,4 @@
-"""The Kafka that is broken: three brokers behind a proxy, with users and permissions, one on a disk that can be full."""
+"""The Kafka that is broken: three brokers behind a proxy, with permissions, and one on a disk that can be full."""
 import json
 import os
 import re
@@ -7,7 +7,7 @@ import time
 
 from daemon import ROOT, Failure, check
 
-from . import events, rdkafka
+from . import events, rdkafka, small_disk
 from .proxy import Proxy
 
 BROKERS = 3
@@ -34,17 +34,13 @@ PROPERTIES = {
 TOPICS = tuple(events.PREFIX + stream for stream in events.STREAMS + (events.ERROR_STREAM,))
 
 
-def can_mount():
-    return os.geteuid() == 0
-
-
 class Cluster:
     def __init__(self, port, seed):
         self.port = port
         arguments = ["up", "--brokers", str(BROKERS), "--front", "--quick"]
         for name, value in PROPERTIES.items():
             arguments += ["--set", f"{name}={value}"]
-        if can_mount():
+        if small_disk.can_mount():
             arguments += ["--tmpfs", f"{SMALL_DISK_BROKER}:{SMALL_DISK}"]
         self.bootstrap = self._script(*arguments).strip().splitlines()[-1]
         self.proxy = Proxy({port + 20 + node: port + 10 + node for node in range(BROKERS)}, seed)
@@ -97,14 +93,8 @@ class Cluster:
     def runs(self, node):
         return os.path.exists(f"/proc/{self.pid(node)}")
 
-    def resize_disk(self, size):
-        folder = ROOT / f"var/kafka/{self.port}/node-{SMALL_DISK_BROKER}/data"
-        subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
-
-    def fill_disk(self):
-        """The small disk is as large as what lies on it, so it is full."""
-        statistics = os.statvfs(ROOT / f"var/kafka/{self.port}/node-{SMALL_DISK_BROKER}/data")
-        self.resize_disk((statistics.f_blocks - statistics.f_bfree) * statistics.f_frsize)
+    def small_disk(self):
+        return ROOT / f"var/kafka/{self.port}/node-{SMALL_DISK_BROKER}/data"
 
     def leaders(self):
         """{(topic, partition): (leader or -1, in-sync replicas)} as one broker tells it; empty if none does."""
@@ -121,8 +111,8 @@ class Cluster:
         return bool(ours) and all(leader >= 0 and replicas >= in_sync for leader, replicas in ours)
 
     def wait_healthy(self, in_sync=2):
-        """Until every partition has its leader and replicas, and a new producer, on the daemon's way, is acknowledged in
-        each partition of a topic. When that was."""
+        """Until every partition has its leader and replicas, and a new producer, by the daemon's way, is acknowledged
+        in each partition of a topic. When that was."""
         end = time.monotonic() + HEALTHY_SECONDS
         while time.monotonic() < end:
             if self.is_whole(in_sync):

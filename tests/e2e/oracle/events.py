@@ -68,3 +68,13 @@ def is_intact(value, at):
 def stream_in(value):
     start = value.find(b'"stream":"') + 10
     return value[start:value.find(b'"', start)].decode(errors="replace")
+
+
+def ids_between(content, run, begin, end):
+    """(worker, number) of the events of which a byte between the two may be a part, in a file that holds them one after
+    the other; the neighbours on both sides are among them."""
+    found = [(match.start(), (int(match[1]), int(match[2])))
+             for match in re.finditer(rb'"id":"%b\.(\d+)\.(\d+)\.' % run.encode(), content)]
+    before = [one for at, one in found if at < begin]
+    return frozenset(before[-1:] + [one for at, one in found if begin <= at < end] +
+                     [one for at, one in found if at >= end][:1])

@@ -5,8 +5,8 @@ the seed, so a run can be repeated; how threads and processes meet the faults ca
 """
 import random
 
-from . import events
-from .cluster import BROKERS, SMALL_DISK, SMALL_DISK_BROKER, USER, can_mount
+from . import events, small_disk
+from .cluster import BROKERS, SMALL_DISK, SMALL_DISK_BROKER, USER
 
 TOPIC = events.PREFIX + events.DOOMED
 DENIED_TOPIC = events.PREFIX + events.DENIED
@@ -22,6 +22,9 @@ class Fault:
     kills_memory = False      # a hasty event that was in memory may be gone
     wipes = frozenset()       # streams whose events so far are removed on purpose
     needs = None              # why it cannot be done here, or None
+    needs_spool = False
+    fills_spool = False       # a hasty event may find no room
+    damaged = frozenset()     # (worker, number) of events whose only copy was damaged on purpose
 
     def __init__(self, world, rng, longest):
         self.world, self.rng = world, rng
@@ -34,6 +37,10 @@ class Fault:
 
     def end(self):
         raise NotImplementedError
+
+    def refuses(self, stream, is_large):
+        """Whether Kafka meanwhile refuses such events for good."""
+        return False
 
     def any_broker(self):
         node = self.rng.randint(1, BROKERS)
@@ -164,6 +171,9 @@ class SizeLowered(Fault):
     def end(self):
         self.world.administer(lambda admin: admin.set_topic(SIZES_TOPIC, {}))
 
+    def refuses(self, stream, is_large):
+        return stream == events.SIZES and is_large
+
 
 class WriteDenied(Fault):
     name, uses, seconds = "write-denied", frozenset({"brokers", "denied"}), (4, 15)
@@ -175,18 +185,21 @@ class WriteDenied(Fault):
     def end(self):
         self.world.administer(lambda admin: admin.forget_acls(DENIED_TOPIC))
 
+    def refuses(self, stream, is_large):
+        return stream == events.DENIED
+
 
 class BrokerDiskFull(Fault):
     name, uses, seconds = "broker-disk-full", frozenset({"brokers"}), (3, 20)
-    needs = None if can_mount() else "mounting a tmpfs needs root"
+    needs = None if small_disk.can_mount() else "mounting a tmpfs needs root"
 
     def begin(self):
         self.detail = f"broker {SMALL_DISK_BROKER}"
-        self.world.cluster.fill_disk()
+        small_disk.fill(self.world.cluster.small_disk())
 
     def end(self):
         cluster = self.world.cluster
-        cluster.resize_disk(SMALL_DISK)
+        small_disk.empty(cluster.small_disk(), SMALL_DISK)
         if cluster.runs(SMALL_DISK_BROKER):
             self.detail += ", which lived on"
         else:
@@ -228,8 +241,65 @@ class SluiceStop(Fault):
         self.world.service.thaw()
 
 
+class SpoolDiskFull(Fault):
+    """Kafka is away, so events go to the spool, and its disk is full."""
+    name, uses, seconds = "spool-disk-full", frozenset({"brokers", "spool"}), (8, 40)
+    needs = None if small_disk.can_mount() else "mounting a tmpfs needs root"
+    needs_spool = fills_spool = True
+
+    def begin(self):
+        self.world.cluster.stop(*range(1, BROKERS + 1))
+        self.world.sleep(self.hold / 2)
+        small_disk.fill(self.world.service.spool)
+        self.world.sleep(self.hold / 2)
+        self.hold = 0
+
+    def end(self):
+        small_disk.empty(self.world.service.spool, self.world.service.spool_disk)
+        self.world.cluster.cont(*range(1, BROKERS + 1))
+
+
+class SpoolDamaged(Fault):
+    """Sluice is killed while the spool holds events; one of its files loses its end, or has one bit turned."""
+    name, uses, seconds = "spool-damaged", frozenset({"brokers", "sluice", "spool"}), (8, 30)
+    needs_spool = kills_memory = True
+
+    def begin(self):
+        self.world.cluster.stop(*range(1, BROKERS + 1))
+        self.world.sleep(self.hold)
+        self.hold = 0
+        self.world.service.kill()
+        segments = [path for path in sorted(self.world.service.spool.glob("*.spool")) if path.stat().st_size > 4096]
+        if not segments:
+            self.detail = "nothing in the spool"
+            return
+        damage = self.truncate if self.rng.random() < 0.5 else self.turn_a_bit
+        damage(self.rng.choice(segments))
+
+    def truncate(self, path):
+        content = path.read_bytes()
+        size = len(content) - self.rng.randint(1, len(content) // 4)
+        with open(path, "r+b") as file:
+            file.truncate(size)
+        self.damaged = events.ids_between(content, self.world.run, size, len(content))
+        self.detail = f"{len(content) - size} bytes cut off, {len(self.damaged)} events"
+
+    def turn_a_bit(self, path):
+        content = bytearray(path.read_bytes())
+        at = self.rng.randint(len(content) // 10, len(content) // 10 * 9)
+        with open(path, "r+b") as file:
+            file.seek(at)
+            file.write(bytes([content[at] ^ 1 << self.rng.randint(0, 7)]))
+        self.damaged = events.ids_between(bytes(content), self.world.run, at, at + 1)
+        self.detail = "a bit turned"
+
+    def end(self):
+        self.world.service.start()
+        self.world.cluster.cont(*range(1, BROKERS + 1))
+
+
 ALL = (BrokerStop, BrokerKill, AllGone, AllFrozen, LeaderMoves, Latency200, Latency2000, Loss, Cut, TopicDeleted,
-       SizeLowered, WriteDenied, BrokerDiskFull, SluiceTerm, SluiceKill, SluiceStop)
+       SizeLowered, WriteDenied, BrokerDiskFull, SluiceTerm, SluiceKill, SluiceStop, SpoolDiskFull, SpoolDamaged)
 BY_NAME = {kind.name: kind for kind in ALL}
 
 
@@ -239,7 +309,7 @@ class Plan:
     def __init__(self, world, seed, kinds, longest):
         self._world, self._longest = world, longest
         self._random = random.Random(f"plan.{seed}")
-        self._kinds = [kind for kind in kinds if kind.needs is None]
+        self._kinds = kinds
         self._alone = list(self._kinds)
         self._random.shuffle(self._alone)
 

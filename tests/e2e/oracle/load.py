@@ -40,6 +40,7 @@ class Answers:
         self.stream = bytearray()
         self.is_hasty = bytearray()
         self.is_invalid = bytearray()
+        self.is_large = bytearray()
         self.sent = array.array("d")
         self.answered = array.array("d")
         self.requests = array.array("d")  # seconds of each answered one
@@ -49,11 +50,12 @@ class Answers:
         self.reasons = {}
         self.findings = {}
 
-    def add(self, stream, is_hasty, is_invalid, now):
+    def add(self, stream, is_hasty, is_invalid, is_large, now):
         self.answer.append(UNKNOWN)
         self.stream.append(stream)
         self.is_hasty.append(is_hasty)
         self.is_invalid.append(is_invalid)
+        self.is_large.append(is_large)
         self.sent.append(now)
         self.answered.append(0.0)
         return len(self.answer) - 1
@@ -140,9 +142,10 @@ class Load:
                     target = "conservation.unheard.of"
                 else:
                     schema = ""
-            number = self.answers.add(stream, request.is_hasty, is_invalid or request.is_malformed, now)
+            is_large = name == events.SIZES and chance() < LARGE_SHARE
+            number = self.answers.add(stream, request.is_hasty, is_invalid or request.is_malformed, is_large, now)
             filler = FILLERS[int(chance() * len(FILLERS))] or "t"
-            if name == events.SIZES and chance() < LARGE_SHARE:
+            if is_large:
                 filler = self.random.randbytes(events.LARGE_BYTES // 2).hex()
             body.append(events.make(self.run, self.worker, number, target, self.moment, filler, schema, action))
         text = body[0] if request.count == 1 and chance() < 0.9 else b"[" + b",".join(body) + b"]"

@@ -1,7 +1,7 @@
 """A slow, lossy, breakable network between the daemon and the brokers: TCP on this machine, in a process of its own.
 
-What a lost packet does to a TCP connection is what is imitated: the bytes behind it wait until it was sent again, 200 ms
-later, or 400 ms if that was lost too, and so on. `cut` ends every connection at once, wherever it is in a request.
+What a lost packet does to a TCP connection is what is imitated: the bytes behind it wait until it was sent again,
+200 ms later, or 400 ms if that was lost too, and so on. `cut` ends every connection at once, wherever it is in a request.
 """
 import asyncio
 import collections

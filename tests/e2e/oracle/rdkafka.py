@@ -122,7 +122,8 @@ class Client:
         self._delivered = 0
         handle = _pointer(_call("topic_new", self._kafka, topic.encode(), None))
         for partition in range(partitions):
-            _call("produce", handle, c_int(partition), c_int(_COPY), value, c_size_t(len(value)), None, c_size_t(0), None)
+            _call("produce", handle, c_int(partition), c_int(_COPY), value, c_size_t(len(value)), None, c_size_t(0),
+                  None)
         _call("flush", self._kafka, c_int(int(seconds * 1000)))
         _call("topic_destroy", handle)
         return self._delivered == partitions

@@ -5,9 +5,9 @@ import signal
 import threading
 import time
 
-from daemon import ROOT, Daemon, check
+from daemon import ROOT, Daemon
 
-from . import events
+from . import events, small_disk
 
 LOOK_SECONDS = 0.5
 HEALTH_SECONDS = 5      # for an answer of /healthz on a busy machine
@@ -34,7 +34,12 @@ def parse_metrics(text):
 class Service:
     """start() gives the daemon a life, which ends by stop() or kill(). One thread drives, another looks."""
 
-    def __init__(self, folder, cluster, settings, binary):
+    def __init__(self, folder, cluster, settings, binary, spool_disk=None):
+        """`spool_disk`: the spool lies in a tmpfs of this size."""
+        self.spool, self.spool_disk = folder / "spool", spool_disk
+        if spool_disk:
+            self.spool.mkdir()
+            small_disk.mount(self.spool, spool_disk)
         self.folder, self.binary, self.findings = folder, binary, []
         config = folder / "sluice.yaml"
         config.write_text("service_name: oracle\n")
@@ -44,7 +49,7 @@ class Service:
             "stream_config_object_path": "streams", "topic_prefix": events.PREFIX, "error_stream": events.ERROR_STREAM,
             "enrichment.meta_dt": "never", "enrichment.meta_id": "never", "output": "kafka",
             "kafka.conf": cluster.conf, "limits.delivery_timeout": f"{DELIVERY_SECONDS}s",
-            "shutdown.deadline": f"{SHUTDOWN_SECONDS}s", **settings}
+            "shutdown.deadline": f"{SHUTDOWN_SECONDS}s", "spool.dir": str(self.spool), **settings}
         self.config, self.daemon = config, None
         self.lives, self.exits, self.log = [], [], []  # last metrics of each life; exit codes; lines of all lives
         self.peak_rss = 0
@@ -153,12 +158,18 @@ class Service:
             if values["sluice_records_in_flight"] == 0 and self.spooled(values) == 0:
                 return
             time.sleep(0.2)
-        check(False, f"{values['sluice_records_in_flight']} records are on their way and {self.spooled(values)} in the "
-                     f"spool {seconds} s after the last request")
+        self.findings.append(f"{values['sluice_records_in_flight']} records are on their way and "
+                             f"{self.spooled(values)} in the spool {seconds} s after the last request")
 
     @staticmethod
     def spooled(values):
         return values.get("sluice_spool_records", 0)
+
+    def set_aside(self, run):
+        """(worker, number) of the events that Kafka refused for good when they came from the spool."""
+        path = self.spool / "aside/refused.spool"
+        content = path.read_bytes() if path.exists() else b""
+        return events.ids_between(content, run, 0, len(content))
 
     def close(self):
         self._end.set()
@@ -167,3 +178,5 @@ class Service:
             self.daemon.process.kill()
             self.daemon.wait(30)
             self._ended("the end", -signal.SIGKILL)
+        if self.spool_disk:
+            small_disk.unmount(self.spool)

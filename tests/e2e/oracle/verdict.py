@@ -73,7 +73,7 @@ class Records:
         if worker >= len(self.answers) or number >= len(self.answers[worker].answer):
             self.foreign.append(f"{topic}[{partition}]@{offset}: an error event about one that was never sent")
         elif not self.answers[worker].is_invalid[number] and self.answers[worker].answer[number] == load.ACKED:
-            self.unwanted.append(f"{topic}[{partition}]@{offset}: an error event about {worker}.{number}, which is good")
+            self.unwanted.append(f"{topic}[{partition}]@{offset}: an error event about {worker}.{number}, a good one")
 
 
 def read_topics(bootstrap, run, answers):
@@ -89,21 +89,38 @@ def read_topics(bootstrap, run, answers):
 
 
 class Verdict:
-    def __init__(self, answers, records, windows, service, deadline, hasty_may_be_lost):
+    def __init__(self, answers, records, windows, service, set_aside, deadline, hasty_may_be_lost):
         self.answers, self.records, self.windows, self.service = answers, records, windows, service
+        self.set_aside = set_aside
         self.deadline, self.hasty_may_be_lost = deadline, hasty_may_be_lost
         self.violations = collections.defaultdict(list)  # kind -> texts
         self.lines = []
+        self.damaged = frozenset().union(*(fault.damaged for window in windows for fault in window.faults))
         self.lost = []  # (worker, number)
         self._judge()
 
     def _excuse_wiped(self, stream, answered):
         return any(stream in window.wipes and answered <= window.ended + DELETED_SECONDS for window in self.windows)
 
-    def _excuse_hasty(self, sent):
+    def _is_refused(self, worker, number):
+        """Whether Kafka refused such events for good at about that time."""
+        sent, stream = worker.sent[number], events.STREAMS[worker.stream[number]]
+        return any(window.began - HASTY_SECONDS <= sent <= window.healthy + HASTY_SECONDS and
+                   fault.refuses(stream, worker.is_large[number])
+                   for window in self.windows for fault in window.faults)
+
+    def _excuse_hasty(self, worker, number):
+        """Whether a stated policy allows that a valid event that was answered 202 is not there: there is no spool;
+        Kafka refuses it for good; it was in memory when the daemon was killed; the spool was full."""
         if self.hasty_may_be_lost:
             return True
+        if self._is_refused(worker, number):
+            return True
+        sent = worker.sent[number]
         for window in self.windows:
+            if window.began - HASTY_SECONDS <= sent <= window.healthy and \
+                    any(fault.fills_spool for fault in window.faults):
+                return True
             for killed in window.restarts:
                 since = killed - IN_MEMORY_SECONDS
                 for other in self.windows:
@@ -139,6 +156,10 @@ class Verdict:
                 if answer == load.ACKED:
                     if self._excuse_wiped(events.STREAMS[worker.stream[number]], worker.answered[number]):
                         counts["wiped"] += 1
+                    elif (index, number) in self.damaged:
+                        counts["damaged"] += 1
+                    elif (index, number) in self.set_aside and self._is_refused(worker, number):
+                        counts["aside"] += 1
                     else:
                         self.lost.append((index, number))
                 elif answer == load.HASTY and not worker.is_invalid[number]:
@@ -146,14 +167,15 @@ class Verdict:
                         counts["wiped"] += 1
                         continue
                     counts["hasty lost"] += 1
-                    if not self._excuse_hasty(worker.sent[number]):
+                    if not self._excuse_hasty(worker, number) and (index, number) not in self.damaged:
                         self.violations["hasty lost"].append(self.describe(index, number))
         self.violations["lost"] += [self.describe(*one) for one in self.lost]
         say = self.lines.append
         say(f"events sent {sum(len(worker.answer) for worker in self.answers)}, records in the topics "
             f"{self.records.count}")
         say(f"  answered 201: {counts[load.ACKED]}, of them in their topic {counts['there', load.ACKED]}, removed with "
-            f"their topic on purpose {counts['wiped']}, lost {len(self.lost)}")
+            f"their topic on purpose {counts['wiped']}, in a part of the spool that was damaged on purpose "
+            f"{counts['damaged']}, set aside since Kafka refused it for good {counts['aside']}, lost {len(self.lost)}")
         say(f"  answered 202: {counts[load.HASTY]}, in their topic {counts['there', load.HASTY]}, lost "
             f"{counts['hasty lost']} (valid ones; the rest was refused)")
         say(f"  refused: {counts[load.REFUSED]}, in a topic {counts['there', load.REFUSED]}")
@@ -191,8 +213,9 @@ class Verdict:
                 if not any(window.began - DOUBT_SECONDS <= sent <= window.healthy + IN_MEMORY_SECONDS
                            for window in self.windows):
                     self.violations["duplicates"].append(self.describe(index, number))
-        self.lines.append(f"  duplicates {sum(extra.values())} {dict(extra)}; reports that left in doubt whether a record "
-                          f"was written: {int(self.service.total('sluice_kafka_records_possibly_written_total'))}")
+        doubtful = int(self.service.total("sluice_kafka_records_possibly_written_total"))
+        self.lines.append(f"  duplicates {sum(extra.values())} {dict(extra)}; reports that left in doubt whether a "
+                          f"record was written: {doubtful}")
 
     def _judge_deadlines(self):
         seconds = sorted(second for worker in self.answers for second in worker.requests)
@@ -235,7 +258,8 @@ class Verdict:
                                                    f"{_seconds(window.recovery)} after the end of the fault")
             self.lines.append(f"  {window.name:42} {_seconds(window.ended - window.began):>7}, Kafka well after "
                               f"{_seconds(window.healthy - window.ended):>6}, fresh event in every stream after "
-                              f"{_seconds(window.recovery):>6}  {'; '.join(f.detail for f in window.faults if f.detail)}")
+                              f"{_seconds(window.recovery):>6}  "
+                              f"{'; '.join(fault.detail for fault in window.faults if fault.detail)}")
 
     def _judge_neighbours(self):
         """While one stream is in trouble the others are not."""
@@ -250,7 +274,8 @@ class Verdict:
                     count += 1
                     failed += worker.answer[number] == load.FAILED
             if count and failed > NARROW_SHARE * count:
-                self.violations["neighbours"].append(f"{window.name}: {failed} of {count} events of other streams failed")
+                self.violations["neighbours"].append(f"{window.name}: {failed} of {count} events of other streams "
+                                                     "failed")
 
     def report(self):
         lines = list(self.lines)

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 #include <thread>
 
@@ -108,6 +109,31 @@ TEST_CASE_FIXTURE(Fixture, "Spool: a record is on disk, then in Kafka, then gone
   CHECK(metrics.records_in_flight() == 0);
   CHECK(Metric("sluice_spool_written_total{mode=\"hasty\"}") == 1);
   CHECK(Metric("sluice_records_spooled_total") == 2);
+}
+
+// librdkafka keeps a copy of the key, which goes with the delivery report; the value stays.
+TEST_CASE_FIXTURE(Fixture, "Spool: the key may be gone once Take has returned") {
+  constexpr int kRecords = 500;
+  Start();
+  WaitingDelivery delivery(kRecords);
+  for (int i = 0; i < kRecords; ++i) {
+    std::string key = "a key that is too long to be kept in place";
+    DeliverySlot* slot = delivery.Add();
+    metrics.RecordsHanded(1);
+    REQUIRE(spool->Take({.mode = DeliveryMode::kGuaranteed,
+                         .topic = "t",
+                         .record = {.value = "v", .key = key, .has_key = true},
+                         .code = core::ErrorCode::kDeliveryTimeout,
+                         .message = "timed out"},
+                        slot));
+    key.assign(key.size(), '?');
+  }
+  REQUIRE(delivery.Wait());
+  CHECK(Eventually([&] { return spool->waiting() == 0; }));
+  Stop();
+  const auto delivered = target.delivered();
+  CHECK(std::count(delivered.begin(), delivered.end(),
+                   "t a key that is too long to be kept in place=v") == kRecords);
 }
 
 TEST_CASE_FIXTURE(Fixture, "Spool: takes only the modes that it is for") {
