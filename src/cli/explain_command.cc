@@ -54,7 +54,7 @@ bool ReadHeaders(const std::vector<std::string>& lines, DryDaemon::Headers& head
   return true;
 }
 
-// The texts of the events in a body: the elements of an array, else the body itself.
+// The bodies to explain, of one event each: of an array its elements, each in an array of its own.
 std::vector<std::string> EventsIn(const std::string& body, int max_depth) {
   std::string padded = body;
   padded.resize(body.size() + validate::kReadPadding);
@@ -67,9 +67,9 @@ std::vector<std::string> EventsIn(const std::string& body, int max_depth) {
   std::vector<std::string> events;
   const std::uint32_t end = document.nodes[0].nodes();
   for (std::uint32_t at = 1; at < end; at += document.nodes[at].nodes()) {
-    events.emplace_back(document.Text(document.nodes[at]));
+    events.push_back('[' + std::string(document.Text(document.nodes[at])) + ']');
   }
-  return events;
+  return events.empty() ? std::vector<std::string>{body} : events;
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ std::string SourceOf(const core::StreamOptions& options) {
     if (!source.empty()) source += ", ";
     source += name;
   };
-  if (!options.inline_config.empty()) add("the configuration itself");
+  if (!options.inline_config.empty()) add("stream_config");
   for (const std::string& file : options.config_files) add(file);
   if (!options.config_uri.empty()) add(options.config_uri);
   return source;

@@ -69,6 +69,10 @@ struct ReadText {
     return reader.Read(std::string_view(text).substr(0, size), options, document);
   }
   const Node* root() const { return document.nodes.data(); }
+  // The event: the whole, or the element of an array.
+  const Node* event() const {
+    return root() + (root()->kind() == Kind::kArray && root()->inside > 0 ? 1 : 0);
+  }
 
   std::string text;
   std::size_t size;
@@ -128,7 +132,7 @@ class Explainer {
   Explanation Explain() {
     const bool readable = sent_.Read(config_.limits.max_depth).has_value();
     if (readable) {
-      const intake::EventAddress address = daemon_.AddressOf(sent_.document, sent_.root());
+      const intake::EventAddress address = daemon_.AddressOf(sent_.document, sent_.event());
       schema_uri_ = address.schema_uri;
       stream_ = address.stream;
     }
@@ -170,6 +174,7 @@ class Explainer {
   void TellChecked();
   void TellRecord();
   void TellAnswer();
+  void TellMissingKey(Step& step) const;
   void HintAtField(std::string_view wanted, std::string_view example, Step& step) const;
   std::string SourceOf(const Change& change) const;
 
@@ -215,9 +220,10 @@ void Explainer::TellRead() {
     }
     return;
   }
-  step.text = std::to_string(sent_.size) + " bytes of JSON";
-  if (sent_.root()->kind() == Kind::kObject) {
-    step.text += ", an object with " + std::to_string(Document::Count(sent_.root())) + " fields";
+  const std::string_view event = sent_.document.Text(*sent_.event());
+  step.text = std::to_string(event.size()) + " bytes of JSON";
+  if (sent_.event()->kind() == Kind::kObject) {
+    step.text += ", an object with " + std::to_string(Document::Count(sent_.event())) + " fields";
   }
   if (sent_.reader.replaced() > 0) {
     step.hints.push_back(std::to_string(sent_.reader.replaced()) +
@@ -228,7 +234,7 @@ void Explainer::TellRead() {
 // Where a field was asked for and is not there: a name near to it that is, or what to add.
 void Explainer::HintAtField(std::string_view wanted, std::string_view example, Step& step) const {
   const std::size_t dot = wanted.rfind('.');
-  const Node* parent = sent_.root();
+  const Node* parent = sent_.event();
   if (dot != std::string_view::npos) {
     parent = validate::FieldPath(wanted.substr(0, dot)).Find(sent_.document, parent);
   }
@@ -256,7 +262,8 @@ void Explainer::TellNames() {
     if (step->state == StepState::kGood) {
       step->text = "the event says that its schema is " + schema_uri_;
     } else if (result_.code == "missing_schema_uri") {
-      if (sent_.root()->kind() == Kind::kObject) {
+      step->text = "the event does not say which schema it follows: there is no field " + field;
+      if (sent_.event()->kind() == Kind::kObject) {
         HintAtField(field, "\"" + field + "\": \"/test/event/1.0.0\"", *step);
       } else {
         step->hints.emplace_back("an event is an object {...}");
@@ -268,6 +275,7 @@ void Explainer::TellNames() {
   if (Step* step = Add(Stage::kStreamName)) {
     const std::string& field = config_.streams.stream_field;
     if (step->state == StepState::kBad) {
+      step->text = "the event does not say which stream it belongs to: there is no field " + field;
       HintAtField(field, "\"my.stream\"", *step);
     } else if (field.empty()) {
       step->text = "made of the schema's name: " + stream_;
@@ -309,6 +317,7 @@ void Explainer::TellStream() {
   if (result_.code == "stream_schema_mismatch") {
     const std::string title =
         schema_ != nullptr && schema_->title() ? *schema_->title() : std::string("none");
+    step->text = "the stream " + stream_ + " does not take events of the schema " + schema_uri_;
     step->hints.push_back("the title of the event's schema is " + title);
     step->hints.emplace_back("send the event to a stream of that title, or use another schema");
   } else if (step->state == StepState::kBad && snapshot != nullptr &&
@@ -338,7 +347,7 @@ std::string Explainer::SourceOf(const Change& change) const {
 void Explainer::TellCompleted() {
   Step* step = Add(Stage::kComplete);
   if (step == nullptr) return;
-  const std::string_view before = std::string_view(sent_.text).substr(0, sent_.size);
+  const std::string_view before = sent_.document.Text(*sent_.event());
   step->changes = ChangesBetween(
       before, result_.record ? std::string_view(result_.record->value) : failure_.event);
   for (Change& change : step->changes) change.source = SourceOf(change);
@@ -368,8 +377,7 @@ void Explainer::TellRecord() {
   Step* step = Add(Stage::kRecord);
   if (step == nullptr) return;
   if (step->state == StepState::kBad) {
-    step->hints.emplace_back(
-        "the stream's message_key_fields make the key of such fields: put it in");
+    TellMissingKey(*step);
     return;
   }
   if (!result_.record) return;
@@ -385,11 +393,25 @@ void Explainer::TellRecord() {
   step->hints.push_back(std::to_string(record.value.size()) + " bytes");
 }
 
+// Which of the fields that the record's key is made of are not there.
+void Explainer::TellMissingKey(Step& step) const {
+  step.text = "the key of the record cannot be made";
+  const auto snapshot = daemon_.streams().Current();
+  const streams::StreamSettings* settings = snapshot ? snapshot->Find(stream_) : nullptr;
+  if (settings == nullptr) return;
+  for (const auto& [key, field] : settings->message_key_fields) {
+    if (validate::FieldPath(field).Find(sent_.document, sent_.event()) == nullptr) {
+      step.hints.push_back("the field " + field +
+                           " is missing, which the stream's message_key_fields name: add it");
+    }
+  }
+}
+
 void Explainer::TellAnswer() {
   Step& step = *Add(Stage::kAnswer);
   step.text = std::to_string(result_.status);
-  if (!failure_.message.empty()) {
-    step.text += ", code " + result_.code;
+  if (!failure_.message.empty() && failure_.errors.is_null()) {
+    step.text += ", code " + result_.code + ": " + failure_.message;
   } else if (!reason_.empty()) {
     step.text += " " + reason_;
   } else if (result_.status == 201) {

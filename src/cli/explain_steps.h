@@ -36,8 +36,8 @@ struct Explanation {
   std::optional<ProducedRecord> record;
 };
 
-// Runs one event through `daemon` and says what happened. `text` is the event's JSON text, or what
-// should be.
+// Runs one event through `daemon` and says what happened. `text` is a body: the event's JSON text,
+// or an array of it alone, or what should be one of them.
 Explanation ExplainEvent(DryDaemon& daemon, std::string_view text,
                          const DryDaemon::Headers& headers);
 

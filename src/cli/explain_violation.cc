@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 // An example of each format, as a person would write it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kFormatExamples = {{
-    {"date-time", "2024-05-17T12:34:56.789Z"},
+    {"date-time", "2024-05-17T12:34:56Z"},
     {"date", "2024-05-17"},
     {"time", "12:34:56Z"},
     {"email", "reader@example.org"},
@@ -40,6 +40,29 @@ std::string_view FormatExample(std::string_view format) {
     if (name == format) return example;
   }
   return {};
+}
+
+// What a format is called by people.
+std::string FormatWords(std::string_view format) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kWords = {{
+      {"date-time", "a date and time with its zone"},
+      {"date", "a date"},
+      {"time", "a time with its zone"},
+      {"email", "an e-mail address"},
+      {"uri", "a whole URL"},
+      {"uri-reference", "a URL, whole or without its beginning"},
+      {"ipv4", "an IPv4 address"},
+      {"ipv6", "an IPv6 address"},
+  }};
+  for (const auto& [name, words] : kWords) {
+    if (name == format) return std::string(words);
+  }
+  return "the format " + std::string(format);
+}
+
+// "one element", "3 elements".
+std::string Counted(const std::string& number, std::string_view thing) {
+  return (number == "1" ? "one " : number + ' ') + std::string(thing) + (number == "1" ? "" : "s");
 }
 
 std::string_view TypeWords(std::string_view type) {
@@ -246,7 +269,7 @@ void ViolationTeller::TellForm(const Case& c, Violation& told) const {
   std::string example = ExampleFor(c.steps, c.holder);
   if (c.keyword == "format") {
     const std::string_view format = c.Text("format");
-    told.problem = "is not written as a " + std::string(format) + " is";
+    told.problem = "has to be written as " + FormatWords(format);
     if (const std::string_view usual = FormatExample(format); !usual.empty()) {
       example = JsonText(json::string(usual));
     }
@@ -264,8 +287,11 @@ bool ViolationTeller::TellSet(const Case& c, Violation& told) const {
     return true;
   }
   if (c.keyword == "uniqueItems") {
-    told.problem = "has the same element twice, at " + c.Value("j") + " and " + c.Value("i") +
-                   " (counted from 0)";
+    const std::string i = c.Value("i");
+    const std::string j = c.Value("j");
+    const bool in_order = i.size() != j.size() ? i.size() < j.size() : i < j;
+    told.problem = "has the same element twice, at " +
+                   (in_order ? i + " and " + j : j + " and " + i) + " (counted from 0)";
     told.suggestion = "take one of them out";
     return true;
   }
@@ -305,17 +331,17 @@ void ViolationTeller::TellBound(const Case& c, Violation& told) const {
   }
   if (k == "minLength") {
     told.problem =
-        limit == "1" ? "must not be empty" : "needs at least " + limit + " characters" + is;
+        limit == "1" ? "must not be empty" : "needs at least " + Counted(limit, "character") + is;
   } else if (k == "maxLength") {
-    told.problem = "may have at most " + limit + " characters" + is;
+    told.problem = "may have at most " + Counted(limit, "character") + is;
   } else if (k == "minItems") {
-    told.problem = "needs at least " + limit + " elements" + is;
+    told.problem = "needs at least " + Counted(limit, "element") + is;
   } else if (k == "maxItems") {
-    told.problem = "may have at most " + limit + " elements" + is;
+    told.problem = "may have at most " + Counted(limit, "element") + is;
   } else if (k == "minProperties") {
-    told.problem = "needs at least " + limit + " fields" + is;
+    told.problem = "needs at least " + Counted(limit, "field") + is;
   } else if (k == "maxProperties") {
-    told.problem = "may have at most " + limit + " fields" + is;
+    told.problem = "may have at most " + Counted(limit, "field") + is;
   } else if (k == "minimum") {
     told.problem = "has to be " + limit + " or more";
   } else if (k == "maximum") {
@@ -325,7 +351,8 @@ void ViolationTeller::TellBound(const Case& c, Violation& told) const {
   } else if (k == "exclusiveMaximum") {
     told.problem = "has to be less than " + limit;
   } else if (k == "multipleOf") {
-    told.problem = "has to be a multiple of " + c.Value("multipleOf");
+    const std::string step = c.Value("multipleOf");
+    told.problem = step == "1" ? "has to be a whole number" : "has to be a multiple of " + step;
   } else {
     TellRest(c, told);
   }
