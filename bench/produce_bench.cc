@@ -3,6 +3,11 @@
 // each, one after the other.
 //
 //   produce_bench BOOTSTRAP [RECORDS] [BYTES]
+//
+// The peers of `bench/run kafka`, each as one JSON object; a record is what is in FILE:
+//
+//   produce_bench bare BOOTSTRAP guaranteed|hasty SECONDS FILE   records a second of the bare loop
+//   produce_bench rtt BOOTSTRAP SECONDS FILE   one record at a time without linger: microseconds
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
@@ -11,6 +16,8 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -30,6 +37,7 @@ struct Run {
   std::string bootstrap;
   std::size_t records = 1000000;
   std::string value;
+  DeliveryMode mode = DeliveryMode::kGuaranteed;
 };
 
 sluice::core::KafkaOptions Options(const Run& run) {
@@ -42,39 +50,91 @@ double Seconds(steady_clock::time_point since) {
   return std::chrono::duration<double>(steady_clock::now() - since).count();
 }
 
-// Reports are taken on the same thread between the records, as a loop without a service around it
-// does.
-double BareLoop(const Run& run) {
-  auto conf = sluice::produce::MakeKafkaConf(
-      sluice::produce::MergeKafkaEntries(Options(run), DeliveryMode::kGuaranteed, "bench"));
-  if (!conf) std::exit(1);
-  rd_kafka_conf_set_events(conf->get(), RD_KAFKA_EVENT_DR);
-  char text[512];
-  rd_kafka_t* kafka = rd_kafka_new(RD_KAFKA_PRODUCER, conf->release(), text, sizeof text);
-  rd_kafka_queue_t* queue = rd_kafka_queue_get_main(kafka);
-  rd_kafka_topic_t* topic = rd_kafka_topic_new(kafka, kTopic, nullptr);
-  std::size_t done = 0;
-  const auto take = [&](int wait_ms) {
-    while (rd_kafka_event_t* event = rd_kafka_queue_poll(queue, wait_ms)) {
-      done += rd_kafka_event_message_count(event);
+// A librdkafka producer with nothing around it. Reports are taken on the same thread between the
+// records, as a loop without a service does.
+class Bare {
+ public:
+  Bare(const Run& run, const char* linger_ms) : run_(run) {
+    auto conf = sluice::produce::MakeKafkaConf(
+        sluice::produce::MergeKafkaEntries(Options(run), run.mode, "bench"));
+    if (!conf) std::exit(1);
+    char text[512];
+    if (linger_ms != nullptr)
+      rd_kafka_conf_set(conf->get(), "queue.buffering.max.ms", linger_ms, text, sizeof text);
+    rd_kafka_conf_set_events(conf->get(), RD_KAFKA_EVENT_DR);
+    kafka_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf->release(), text, sizeof text);
+    queue_ = rd_kafka_queue_get_main(kafka_);
+    topic_ = rd_kafka_topic_new(kafka_, kTopic, nullptr);
+  }
+  ~Bare() {
+    rd_kafka_topic_destroy(topic_);
+    rd_kafka_queue_destroy(queue_);
+    rd_kafka_destroy(kafka_);
+  }
+
+  bool Send() {
+    return rd_kafka_produce(topic_, RD_KAFKA_PARTITION_UA, 0, const_cast<char*>(run_.value.data()),
+                            run_.value.size(), nullptr, 0, nullptr) == 0;
+  }
+  void Take(int wait_ms) {
+    while (rd_kafka_event_t* event = rd_kafka_queue_poll(queue_, wait_ms)) {
+      done_ += rd_kafka_event_message_count(event);
       rd_kafka_event_destroy(event);
       wait_ms = 0;
     }
-  };
+  }
+  std::size_t done() const { return done_; }
+
+ private:
+  const Run& run_;
+  rd_kafka_t* kafka_ = nullptr;
+  rd_kafka_queue_t* queue_ = nullptr;
+  rd_kafka_topic_t* topic_ = nullptr;
+  std::size_t done_ = 0;
+};
+
+double BareLoop(const Run& run) {
+  Bare bare(run, nullptr);
   const auto start = steady_clock::now();
   for (std::size_t i = 0; i < run.records;) {
-    const int refused =
-        rd_kafka_produce(topic, RD_KAFKA_PARTITION_UA, 0, const_cast<char*>(run.value.data()),
-                         run.value.size(), nullptr, 0, nullptr);
-    if (refused == 0) ++i;
-    if (refused != 0 || i % kArray == 0) take(refused == 0 ? 0 : 1);
+    const bool sent = bare.Send();
+    if (sent) ++i;
+    if (!sent || i % kArray == 0) bare.Take(sent ? 0 : 1);
   }
-  while (done < run.records) take(100);
-  const double seconds = Seconds(start);
-  rd_kafka_topic_destroy(topic);
-  rd_kafka_queue_destroy(queue);
-  rd_kafka_destroy(kafka);
-  return seconds;
+  while (bare.done() < run.records) bare.Take(100);
+  return Seconds(start);
+}
+
+// Records delivered a second, for so long, after a second that does not count.
+double BareRate(const Run& run, double seconds) {
+  Bare bare(run, nullptr);
+  std::size_t sent = 0;
+  const auto send_for = [&](double longest) {
+    for (const auto start = steady_clock::now(); Seconds(start) < longest;) {
+      for (std::uint32_t i = 0; i < kArray && bare.Send(); ++i) ++sent;
+      bare.Take(sent - bare.done() > 50000 ? 1 : 0);
+    }
+  };
+  send_for(1);
+  const std::size_t before = bare.done();
+  const auto start = steady_clock::now();
+  send_for(seconds);
+  const double rate = static_cast<double>(bare.done() - before) / Seconds(start);
+  while (bare.done() < sent) bare.Take(100);
+  return rate;
+}
+
+std::vector<double> RoundTrips(const Run& run, double seconds) {
+  Bare bare(run, "0");
+  std::vector<double> times;
+  std::size_t sent = 0;
+  for (const auto start = steady_clock::now(); Seconds(start) < seconds || sent < 100; ++sent) {
+    const auto begin = steady_clock::now();
+    bare.Send();
+    while (bare.done() <= sent) bare.Take(1000);
+    if (sent >= 20) times.push_back(Seconds(begin));
+  }
+  return times;
 }
 
 // How many requests may wait at once, and how long each took.
@@ -140,11 +200,30 @@ double Quantile(std::vector<double>& values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))] * 1000;
 }
 
+int Peer(const std::vector<std::string>& words) {
+  Run run{words[1], 0, {}};
+  if (words[0] == "bare" && words[2] == "hasty") run.mode = DeliveryMode::kHasty;
+  std::ifstream file(words.back());
+  run.value.assign(std::istreambuf_iterator<char>(file), {});
+  const double seconds = std::strtod(words[words.size() - 2].c_str(), nullptr);
+  if (words[0] == "bare") {
+    std::printf("{\"rate\": %.0f}\n", BareRate(run, seconds));
+  } else {
+    auto times = RoundTrips(run, seconds);
+    std::printf("{\"p50\": %.0f, \"p99\": %.0f}\n", Quantile(times, 0.5) * 1000,
+                Quantile(times, 0.99) * 1000);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if ((words.size() == 5 && words[0] == "bare") || (words.size() == 4 && words[0] == "rtt"))
+    return Peer(words);
   if (argc < 2) {
-    std::fprintf(stderr, "produce_bench BOOTSTRAP [RECORDS] [BYTES]\n");
+    std::fprintf(stderr, "produce_bench BOOTSTRAP [RECORDS] [BYTES], or see the source\n");
     return 2;
   }
   Run run{argv[1], 1000000, {}};
