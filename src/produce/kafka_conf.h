@@ -26,7 +26,7 @@ struct KafkaEntry {
 // also under another name of the same setting (linger.ms, queue.buffering.max.ms).
 //
 // Defaults, where they differ from librdkafka's: client.id from the user agent; idempotence on (off
-// if `acks` is set to anything but "all"); linger 5 ms guaranteed, 1000 ms hasty;
+// if `acks` is set to anything but "all"); linger 1 ms guaranteed, 1000 ms hasty;
 // message.timeout.ms 8000 guaranteed (below limits.delivery_timeout, so that nobody is told
 // "failed" before it is known), 60000 hasty; request.timeout.ms 5000, or less if message.timeout.ms
 // is set to less than 8000; queue.buffering.max.kbytes

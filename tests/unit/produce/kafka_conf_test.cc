@@ -32,7 +32,7 @@ TEST_CASE("KafkaConf: the defaults of the two producers") {
   auto guaranteed = Effective(Good(), DeliveryMode::kGuaranteed);
   CHECK(guaranteed["client.id"] == "agent-producer-guaranteed");
   CHECK(guaranteed["enable.idempotence"] == "true");
-  CHECK(guaranteed["queue.buffering.max.ms"] == "5");
+  CHECK(guaranteed["queue.buffering.max.ms"] == "1");
   auto hasty = Effective(Good(), DeliveryMode::kHasty);
   CHECK(hasty["client.id"] == "agent-producer-hasty");
   CHECK(hasty["enable.idempotence"] == "true");
