@@ -105,7 +105,7 @@ double BareLoop(const Run& run) {
   return Seconds(start);
 }
 
-// Records delivered a second, for so long, after a second that does not count.
+// Records delivered a second, for so long, after a second from the first one that does not count.
 double BareRate(const Run& run, double seconds) {
   Bare bare(run, nullptr);
   std::size_t sent = 0;
@@ -115,6 +115,7 @@ double BareRate(const Run& run, double seconds) {
       bare.Take(sent - bare.done() > 50000 ? 1 : 0);
     }
   };
+  while (bare.done() == 0) send_for(0.1);
   send_for(1);
   const std::size_t before = bare.done();
   const auto start = steady_clock::now();

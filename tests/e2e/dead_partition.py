@@ -11,6 +11,7 @@ import http.client
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import threading
@@ -22,11 +23,12 @@ from oracle import rdkafka
 BROKERS = 3
 STREAMS = 12
 CONNECTIONS = 4
+WINDOW_SECONDS = 2      # longer than librdkafka's rounds of looking for overdue records
 SLACK_SECONDS = 0.01   # what a busy machine adds to a p99 of some milliseconds by itself
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--port", type=int, default=19392)
-parser.add_argument("--seconds", type=float, default=8)
+parser.add_argument("--seconds", type=float, default=10)
 parser.add_argument("--rate", type=float, default=100)
 args = parser.parse_args()
 
@@ -68,7 +70,7 @@ class Load:
                                {"Content-Type": "application/json"})
             answer = connection.getresponse()
             answer.read()
-            self.times.append(time.monotonic() - due)
+            self.times.append((due, time.monotonic() - due))
             self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
             number += step
         connection.close()
@@ -80,7 +82,12 @@ class Load:
         return self
 
     def quantile(self, q):
-        return sorted(self.times)[int(len(self.times) * q)]
+        """Of each window, and of those the middle one: a moment at which the machine did something else is left out,
+        what comes again and again is not."""
+        windows = {}
+        for due, seconds in self.times:
+            windows.setdefault(int((due - self.start) / WINDOW_SECONDS), []).append(seconds)
+        return statistics.median(sorted(window)[int(len(window) * q)] for window in windows.values())
 
     def p99(self):
         return self.quantile(0.99)
@@ -124,7 +131,7 @@ def main(folder):
             doomed.stop()
             print(f"{len(alive)} living streams: {before.text()} before; {during.text()} while "
                   f"{len(dead)} have no leader; answers {during.statuses}, of the dead {doomed.statuses}, the slowest of "
-                  f"those after {max(doomed.times):.1f} s from when it was due")
+                  f"those after {max(seconds for _, seconds in doomed.times):.1f} s from when it was due")
             check(set(during.statuses) == {201}, f"living streams: {during.statuses}")
             check(201 not in doomed.statuses and 503 in doomed.statuses, f"dead streams: {doomed.statuses}")
             check(during.p99() <= max(2 * before.p99(), before.p99() + SLACK_SECONDS),

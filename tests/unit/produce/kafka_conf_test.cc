@@ -133,6 +133,14 @@ TEST_CASE("KafkaConf: a request is given less time than its records") {
         "given up before its broker answers");
 }
 
+TEST_CASE("KafkaConf: keys land where librdkafka puts them") {
+  for (const DeliveryMode mode : {DeliveryMode::kGuaranteed, DeliveryMode::kHasty}) {
+    const auto conf = MakeKafkaConf(MergeKafkaEntries(Good(), mode, "agent"));
+    REQUIRE(conf.has_value());
+    CHECK(KafkaText(**conf, "partitioner") == "consistent_random");
+  }
+}
+
 TEST_CASE("KafkaConf: the brokers may make topics only where the policy leaves it to them") {
   auto options = Good();
   const auto allowed = [&] {
