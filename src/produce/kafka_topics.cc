@@ -180,8 +180,9 @@ void KafkaTopics::MakeMissing(const std::vector<KafkaTopic*>& missing) {
 }
 
 void KafkaTopics::SetPresent(KafkaTopic& topic) {
-  topic.presence.store(TopicPresence::kPresent, std::memory_order_relaxed);
-  if (were_missing_.erase(&topic) == 0) return;
+  const auto before = topic.presence.exchange(TopicPresence::kPresent, std::memory_order_relaxed);
+  const bool was_missing = were_missing_.erase(&topic) > 0;
+  if (before != TopicPresence::kAbsent && !was_missing) return;
   {
     const std::lock_guard lock(mutex_);
     reasons_.erase(&topic);
