@@ -132,6 +132,16 @@ struct KafkaAdmitOptions {
   int topic_share = 100;  // of one topic, in percent of the room that is still free
 };
 
+// A second cluster, written to while the first cannot be reached.
+struct KafkaFallbackOptions {
+  StringPairs conf;  // over kafka.conf; empty: there is none
+  std::chrono::milliseconds after{60000};
+  std::chrono::milliseconds back_after{120000};
+  std::string topic_prefix;  // put before the whole topic name there
+
+  bool configured() const { return !conf.empty(); }
+};
+
 struct KafkaOptions {
   StringPairs conf;  // to both producers, as librdkafka takes them
   StringPairs topic_conf;
@@ -142,6 +152,7 @@ struct KafkaOptions {
   std::chrono::milliseconds flush_timeout{8000};  // at shutdown
   KafkaTopicOptions topics;
   KafkaAdmitOptions admit;
+  KafkaFallbackOptions fallback;
 };
 
 struct OutputOptions {
