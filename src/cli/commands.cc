@@ -8,6 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/config_commands.h"
 #include "cli/exit_code.h"
+#include "cli/explain_command.h"
 #include "cli/kafka_commands.h"
 #include "cli/spool_commands.h"
 #include "cli/validate_command.h"
@@ -27,6 +28,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {ServeSpec, Serve},
     {CheckConfigSpec, CheckConfig},
     {ValidateSpec, Validate},
+    {ExplainSpec, Explain},
     {KafkaCheckSpec, KafkaCheck},
     {SpoolLsSpec, SpoolLs},
     {SpoolVerifySpec, SpoolVerify},

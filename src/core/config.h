@@ -43,6 +43,8 @@ struct LimitOptions {
   int max_events = 100000;                  // of one request
   std::uint64_t memory_bytes = 256u << 20;  // bodies, parse tables and records in flight
   std::uint32_t max_header_bytes = 16384;
+  std::uint32_t max_uri_bytes = 8192;
+  int max_headers = 128;
   int max_topics = 10000;                // that names from clients may open
   int max_depth = 1000;                  // nesting of a body
   std::uint64_t drain_bytes = 1u << 20;  // read and thrown away after a 413, at most

@@ -118,6 +118,11 @@ const auto kKeys = std::to_array<ConfigKey>({
      kMiB, 1024 * kGiB, Notation::kBytes},
     {"limits.max_header_bytes", kLimits<&LimitOptions::max_header_bytes>,
      "Largest request head.", kKiB, kMiB, Notation::kBytes},
+    {"limits.max_uri_bytes", kLimits<&LimitOptions::max_uri_bytes>,
+     "Longest request target, query included; a longer one gets 414. Within limits.max_header_bytes.",
+     256, kMiB, Notation::kBytes},
+    {"limits.max_headers", kLimits<&LimitOptions::max_headers>,
+     "Most header fields of a request; more get 431.", 16, 10'000},
     {"limits.max_topics", kLimits<&LimitOptions::max_topics>,
      "Topics that names from clients may open, where a stream's entry is a regex or none is asked for; events for "
      "further ones get 503.", 1, 10'000'000},

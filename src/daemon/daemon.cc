@@ -140,6 +140,14 @@ core::Result<void> Daemon::Start() {
 }
 
 void Daemon::AddGauges() {
+  metrics_.AddGauge(
+      "sluice_ready", "1 while /readyz says that events can be taken, else 0", [this] {
+        const auto conditions = Readiness();
+        return std::all_of(conditions.begin(), conditions.end(),
+                           [](const intake::ReadinessCondition& one) { return one.ok; })
+                   ? 1.0
+                   : 0.0;
+      });
   metrics_.AddGauge("sluice_requests_in_flight", "Requests with a permit",
                     [this] { return static_cast<double>(admission_.in_flight()); });
   metrics_.AddGauge("sluice_memory_charged_bytes", "Bytes charged against limits.memory_bytes",

@@ -52,6 +52,8 @@ std::string_view ReasonPhrase(int status) {
       return "Request Timeout";
     case 413:
       return "Payload Too Large";
+    case 414:
+      return "URI Too Long";
     case 415:
       return "Unsupported Media Type";
     case 417:
@@ -62,8 +64,6 @@ std::string_view ReasonPhrase(int status) {
       return "Internal Server Error";
     case 503:
       return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
     default:
       return "Unknown";
   }

@@ -65,7 +65,7 @@ void AppendRead(std::string& out, std::string_view summary, std::string_view typ
   out.append(type).append(R"(":{}}}}}})");
 }
 
-void AppendRoute(std::string& out, const core::Config& config, const Route& route) {
+void AppendRoute(std::string& out, const core::Config& config, const HttpRoute& route) {
   switch (route.kind) {
     case RouteKind::kEvents:
       return AppendEvents(out, config);
@@ -113,7 +113,7 @@ std::string OpenApiDocument(const core::Config& config, const Router& router) {
   core::AppendJsonString(out, core::kVersion);
   out += R"(,"description":"Validates and produces events."},"paths":{)";
   bool first = true;
-  for (const Route& route : router.routes()) {
+  for (const HttpRoute& route : router.routes()) {
     if (!first) out += ',';
     first = false;
     core::AppendJsonString(out, route.path);

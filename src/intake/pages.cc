@@ -38,7 +38,7 @@ std::string DocPage(const core::Config& config, const Router& router) {
   out += "</h1>\n<p>";
   AppendHtml(out, kDescription);
   out += "</p>\n<table>\n<tr><th>Methods</th><th>Path</th></tr>\n";
-  for (const Route& route : router.routes()) {
+  for (const HttpRoute& route : router.routes()) {
     out += "<tr><td>";
     out += route.allow.empty() ? "any" : route.allow;
     out += "</td><td>";

@@ -10,8 +10,8 @@ std::string_view WithoutSlash(std::string_view path) {
   return path;
 }
 
-Route MakeRoute(RouteKind kind, std::string_view path, std::string_view allow) {
-  Route route{kind, {}, {}, allow};
+HttpRoute MakeRoute(RouteKind kind, std::string_view path, std::string_view allow) {
+  HttpRoute route{kind, {}, {}, allow};
   for (const char c : WithoutSlash(path)) route.path.push_back(ToLower(c));
   route.label = route.path == "/" ? "root" : route.path.substr(1);
   return route;
@@ -35,9 +35,9 @@ Router::Router(const core::Config& config) {
   routes_.push_back(MakeRoute(RouteKind::kRoot, "/", kRead));
 }
 
-const Route* Router::Find(std::string_view path) const {
+const HttpRoute* Router::Find(std::string_view path) const {
   const std::string_view wanted = WithoutSlash(path);
-  for (const Route& route : routes_) {
+  for (const HttpRoute& route : routes_) {
     if (EqualsIgnoringCase(route.path, wanted)) return &route;
   }
   return nullptr;

@@ -20,7 +20,7 @@ enum class RouteKind : std::uint8_t {
   kRoot,  // 404 without ?spec or ?doc
 };
 
-struct Route {
+struct HttpRoute {
   RouteKind kind;
   std::string path;   // lower case, without a slash at the end
   std::string label;  // in metrics
@@ -34,12 +34,12 @@ class Router {
   explicit Router(const core::Config& config);
 
   // Null for a path that nothing is at.
-  const Route* Find(std::string_view path) const;
+  const HttpRoute* Find(std::string_view path) const;
 
-  const std::vector<Route>& routes() const { return routes_; }
+  const std::vector<HttpRoute>& routes() const { return routes_; }
 
  private:
-  std::vector<Route> routes_;
+  std::vector<HttpRoute> routes_;
 };
 
 }  // namespace sluice::intake

@@ -1,16 +1,15 @@
 #include "intake/session.h"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/beast/http/error.hpp>
 
 namespace sluice::intake {
 namespace {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
 
 // Takes a usual head and a small event. A connection that stays idle costs this much.
 constexpr std::size_t kReadBufferBytes = 4096;
+constexpr std::uint8_t kMaxEmptyLines = 8;
 
 }  // namespace
 
@@ -119,43 +118,51 @@ void Session::OnRead(ByteBuffer& into, const boost::system::error_code& ec, std:
   Pump();
 }
 
-bool Session::TakeHead() {
-  while (begin_ < in_.size() && (in_.data()[begin_] == '\r' || in_.data()[begin_] == '\n')) {
-    ++begin_;  // RFC 9112 2.2: empty lines before a request are skipped
+// RFC 9112 2.2: some empty lines before a request are skipped. More than that are no request.
+bool Session::SkipEmptyLines() {
+  while (in_.view().substr(begin_).starts_with("\r\n") && empty_lines_ < kMaxEmptyLines) {
+    begin_ += 2;
     scanned_ = 0;
+    ++empty_lines_;
   }
+  return in_.view().substr(begin_) != "\r";
+}
+
+bool Session::TakeHead() {
+  if (!SkipEmptyLines()) return WaitForHead(1);
   const std::string_view bytes = in_.view().substr(begin_);
   const std::size_t size = bytes.empty() ? 0 : FindEndOfHead(bytes, scanned_);
-  const std::size_t max_bytes = host_.parts.config.limits.max_header_bytes;
+  const core::LimitOptions& limits = host_.parts.config.limits;
   if (!bytes.empty() && !head_begun_) begun_ = std::chrono::steady_clock::now();
-  if (size > max_bytes || (size == 0 && bytes.size() >= max_bytes)) {
-    head_.Clear();
-    linger_ = true;
-    AnswerProblem(431, "header_too_large",
-                  "The head of the request is larger than " + std::to_string(max_bytes) +
-                      " bytes (limits.max_header_bytes).");
-    return true;
+  if (size == 0) {
+    if (const auto defect = FindEarlyDefect(bytes, scanned_, limits)) return RefuseHead(*defect);
+  }
+  if (size > limits.max_header_bytes || (size == 0 && bytes.size() >= limits.max_header_bytes)) {
+    return RefuseHead({431, "The head of the request is larger than " +
+                                std::to_string(limits.max_header_bytes) +
+                                " bytes (limits.max_header_bytes)."});
   }
   if (size == 0) return WaitForHead(bytes.size());
-  parser_.emplace(head_, *this, bytes.substr(0, size));
+  parser_.emplace(head_, *this, bytes.substr(0, size), limits);
   boost::system::error_code ec;
   parser_->put(asio::const_buffer(bytes.data(), size), ec);
   begin_ += size;
   scanned_ = 0;
-  if (ec) {
-    linger_ = true;
-    connection_ = Connection::kClose;
-    const int status = ec == http::error::header_limit  ? 431
-                       : ec == http::error::bad_version ? 505
-                                                        : 400;
-    AnswerProblem(status, "bad_request",
-                  "The head of the request is not valid HTTP: " + ec.message() + ".");
-    return true;
-  }
+  if (ec) return RefuseHead(parser_->Refusal(ec));
   connection_ = !parser_->keep_alive() ? Connection::kClose
                 : head_.is_http_1_0()  ? Connection::kKeepAliveHttp10
                                        : Connection::kKeepAlive;
   return AnswerRoute();
+}
+
+// Where a request ends is not known after this: the connection ends too.
+bool Session::RefuseHead(const HeadRefusal& refusal) {
+  if (!parser_) head_.Clear();
+  linger_ = true;
+  connection_ = Connection::kClose;
+  AnswerProblem(refusal.status, refusal.status == 431 ? "header_too_large" : "bad_request",
+                refusal.detail);
+  return true;
 }
 
 // Reads more of a head. The deadline runs from its first byte, however slowly the others come.
@@ -209,6 +216,7 @@ void Session::FinishRequest() {
   parser_.reset();
   route_ = nullptr;
   head_begun_ = false;
+  empty_lines_ = 0;
   head_.Clear();  // its views end with the buffer's bytes
   body_error_.reset();
   scanned_ = 0;

@@ -53,7 +53,9 @@ class Session final : public ReplySink,
   // Reading (session.cc). The Take functions return whether there is something to go on with at
   // once.
   void Pump();
+  bool SkipEmptyLines();
   bool TakeHead();
+  bool RefuseHead(const HeadRefusal& refusal);
   bool WaitForHead(std::size_t got);
   bool MakeRoomForHead();
   bool TakeBody();
@@ -98,6 +100,7 @@ class Session final : public ReplySink,
   Step step_ = Step::kHead;
   bool pumping_ = false;
   bool head_begun_ = false;
+  std::uint8_t empty_lines_ = 0;  // before the head
   bool linger_ =
       false;  // the client may still be sending: see that it gets the answer before the end
   bool answer_owed_ = false;  // the handler has not called OnReply yet
@@ -111,7 +114,7 @@ class Session final : public ReplySink,
   Permit in_permit_;         // for in_ above its first size
   RequestHead head_;
   std::optional<RequestParser> parser_;
-  const Route* route_ = nullptr;
+  const HttpRoute* route_ = nullptr;
   std::chrono::steady_clock::time_point begun_;
 
   Permit permit_;

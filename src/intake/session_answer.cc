@@ -13,6 +13,7 @@ namespace asio = boost::asio;
 constexpr std::string_view kJson = "application/json; charset=utf-8";
 constexpr std::string_view kText = "text/plain; charset=utf-8";
 constexpr std::string_view kHtml = "text/html; charset=utf-8";
+constexpr std::string_view kAllowAny = "allow: GET,HEAD,POST,OPTIONS\r\n";
 constexpr std::size_t kCompressAbove = 1024;
 // Above this, compressing would keep the thread from its other connections for too long.
 constexpr std::size_t kCompressBelow = 1u << 20;
@@ -30,8 +31,18 @@ std::string_view MethodLabel(std::string_view method) {
 
 // Answers everything but events, which it begins to read.
 bool Session::AnswerRoute() {
-  route_ = host_.parts.router.Find(head_.path());
   const std::string_view method = head_.method();
+  if (head_.is_asterisk()) {
+    SkipBody();
+    AnswerDocument(200, {}, {}, kAllowAny);
+    return true;
+  }
+  if (method == "CONNECT") {  // what follows it is for another protocol
+    linger_ = true;
+    AnswerProblem(405, "method_not_allowed", "This is no proxy.", kAllowAny);
+    return true;
+  }
+  route_ = host_.parts.router.Find(head_.path());
   if (route_ == nullptr) {
     SkipBody();
     AnswerProblem(404, "not_found", {});

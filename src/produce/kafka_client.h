@@ -40,10 +40,10 @@ namespace sluice::produce {
 //    duplicate is better than a loss, and meta.id tells them apart); of a guaranteed one the
 //    requester is told.
 //
-// A guaranteed record is replayed only in the first eighth of message.timeout.ms, since somebody
-// waits for its answer: no record takes longer than 1.125 of it, plus the up to two
-// seconds that librdkafka takes to see that it is overdue. A hasty one is replayed for the whole of
-// it.
+// Somebody waits for the answer of a guaranteed record: it is produced by itself in the first three
+// quarters of message.timeout.ms, and then has a quarter; in a new generation only in the first
+// eighth. No record takes longer than 1.125 of message.timeout.ms, plus the up to two seconds that
+// librdkafka takes to see that it is overdue. A hasty one is replayed for the whole of it.
 //
 // Produce and AddTopic may be called from any thread, the others from one.
 class KafkaClient final : private KafkaHandle::Sink {

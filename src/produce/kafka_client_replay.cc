@@ -37,7 +37,11 @@ bool KafkaClient::TryReplay(KafkaHandle& handle, const rd_kafka_message_t& messa
   const auto now = steady_clock::now();
   const std::chrono::microseconds latency{
       std::max<std::int64_t>(rd_kafka_message_latency(&message), 0)};
-  if (!replays_.Admit(SlotOf(message), now - latency, now)) return false;
+  const bool admitted =
+      mode_ == DeliveryMode::kGuaranteed && fate.replay != Replay::kNextGeneration
+          ? replays_.Admit(SlotOf(message), now - latency, now, limits_.timeout / 4 * 3)
+          : replays_.Admit(SlotOf(message), now - latency, now);
+  if (!admitted) return false;
   bool is_alone = false;
   {
     const std::lock_guard lock(others_mutex_);
@@ -68,6 +72,11 @@ bool KafkaClient::WithAlone(ProduceFunction produce) {
     auto entries = entries_;
     entries.push_back({"default", "batch.num.messages", "1"});
     entries.push_back({"default", "queue.buffering.max.ms", "0"});
+    if (mode_ == DeliveryMode::kGuaranteed) {  // somebody waits, and much of the time is gone
+      const auto left = std::max(limits_.timeout / 4, std::chrono::milliseconds(20));
+      entries.push_back({"default", "message.timeout.ms", std::to_string(left.count())});
+      entries.push_back({"default", "request.timeout.ms", std::to_string(left.count() / 2)});
+    }
     auto made = MakeHandle(std::move(entries));
     if (!made) {
       core::Log(core::LogLevel::kError, "kafka_producer_failed", made.error().message);

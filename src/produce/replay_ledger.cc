@@ -2,11 +2,12 @@
 
 namespace sluice::produce {
 
-bool ReplayLedger::Admit(const DeliverySlot* slot, Time first, Time now) {
+bool ReplayLedger::Admit(const DeliverySlot* slot, Time first, Time now,
+                         std::chrono::milliseconds window) {
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_.try_emplace(slot, Entry{first}).first->second;
   size_.store(entries_.size(), std::memory_order_release);
-  if (now - entry.first > window_ || entry.replays == kMaxReplays) return false;
+  if (now - entry.first > window || entry.replays == kMaxReplays) return false;
   ++entry.replays;
   return true;
 }

@@ -23,7 +23,11 @@ class ReplayLedger {
 
   // True if the record may be produced once more, which is then counted. `first` is when it was
   // produced last; kept from the first call for the slot.
-  bool Admit(const DeliverySlot* slot, Time first, Time now);
+  bool Admit(const DeliverySlot* slot, Time first, Time now) {
+    return Admit(slot, first, now, window_);
+  }
+  // With a window of its own for this time.
+  bool Admit(const DeliverySlot* slot, Time first, Time now, std::chrono::milliseconds window);
 
   // True for the first call for an admitted slot: its timestamp may be replaced once.
   bool AdmitRestamp(const DeliverySlot* slot);

@@ -19,7 +19,8 @@ using std::chrono::steady_clock;
 HttpAnswer Ask(std::uint16_t port, const std::string& method, const std::string& target,
                const std::string& headers = {}) {
   HttpClient client(port);
-  client.Send(method + " " + target + " HTTP/1.1\r\n" + headers + "Connection: close\r\n\r\n");
+  client.Send(method + " " + target + " HTTP/1.1\r\nHost: h\r\n" + headers +
+              "Connection: close\r\n\r\n");
   HttpAnswer answer = client.Receive(method);
   CHECK(client.IsClosed());
   return answer;
@@ -70,10 +71,12 @@ TEST_CASE("Routes: documents, wrong methods and unknown paths") {
 TEST_CASE("Routes: a body that nobody reads is skipped, or ends the connection") {
   HttpServer server;
   HttpClient client(server.port());
-  REQUIRE(client.Send("PUT /v1/events HTTP/1.1\r\nContent-Length: 5\r\n\r\nabcde" + Post("{}x")));
+  REQUIRE(client.Send("PUT /v1/events HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nabcde" +
+                      Post("{}x")));
   CHECK(client.Receive().status == 405);
   CHECK(client.Receive().status == 201);
-  REQUIRE(client.Send("PUT /nope HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"));
+  REQUIRE(client.Send(
+      "PUT /nope HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"));
   HttpAnswer answer = client.Receive();
   CHECK(answer.status == 404);
   CHECK(answer.headers["connection"] == "close");
@@ -122,15 +125,17 @@ TEST_CASE("Deadlines: header, body and idle") {
   HttpClient slow_head(server.port());
   REQUIRE(slow_head.Send("POST /v1/ev"));
   HttpClient slow_body(server.port());
-  REQUIRE(slow_body.Send(
-      "POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nabc"));
-  HttpClient slow_large(server.port());
-  REQUIRE(slow_large.Send(
-      "POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\nContent-Length: 99999\r\n\r\nabc"));
-  HttpClient slow_chunk(server.port());
   REQUIRE(
-      slow_chunk.Send("POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\nTransfer-Encoding: "
-                      "chunked\r\n\r\n9\r\nabc"));
+      slow_body.Send("POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: "
+                     "text/plain\r\nContent-Length: 9\r\n\r\nabc"));
+  HttpClient slow_large(server.port());
+  REQUIRE(
+      slow_large.Send("POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: "
+                      "text/plain\r\nContent-Length: 99999\r\n\r\nabc"));
+  HttpClient slow_chunk(server.port());
+  REQUIRE(slow_chunk.Send(
+      "POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n9\r\nabc"));
   HttpClient idle(server.port());
   REQUIRE(idle.Send(Post("{}x")));
   CHECK(idle.Receive().status == 201);
@@ -174,7 +179,7 @@ TEST_CASE("Admission: chunked bodies are charged as they come") {
   HttpServer server([](core::Config& config) { config.limits.memory_bytes = 200'000; });
   HttpClient client(server.port());
   client.Send(
-      "POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\nTransfer-Encoding: "
+      "POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nTransfer-Encoding: "
       "chunked\r\n\r\n40000\r\n" +
       std::string(0x40000, 'x') + "\r\n0\r\n\r\n");
   HttpAnswer answer = client.Receive();
@@ -204,10 +209,11 @@ TEST_CASE(
   REQUIRE(busy.Send(Post("later")));
   server.handler.WaitForHeld(1);
   HttpClient half(server.port());
-  REQUIRE(half.Send(
-      "POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\na"));
+  REQUIRE(
+      half.Send("POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: "
+                "text/plain\r\nContent-Length: 3\r\n\r\na"));
   HttpClient late(server.port());
-  REQUIRE(late.Send("POST /v1/events HTTP/1.1\r\n"));
+  REQUIRE(late.Send("POST /v1/events HTTP/1.1\r\nHost: h\r\n"));
   HttpClient marker(server.port());  // its answer shows that what was sent before has been read
   REQUIRE(marker.Send(Post("{}x")));
   CHECK(marker.Receive().status == 201);
@@ -297,7 +303,7 @@ TEST_CASE("EventServer: many clients on several threads all get their own answer
 TEST_CASE("EventServer: requests are counted by route, method and status") {
   HttpServer server;
   HttpClient client(server.port());
-  REQUIRE(client.Send(Post("{}x") + "BREW /nope HTTP/1.1\r\n\r\n"));
+  REQUIRE(client.Send(Post("{}x") + "BREW /nope HTTP/1.1\r\nHost: h\r\n\r\n"));
   CHECK(client.Receive().status == 201);
   CHECK(client.Receive().status == 404);
   const std::string text = server.metrics->Scrape();

@@ -46,7 +46,7 @@ TEST_CASE("Session: pipelined requests are answered in order, also while one wai
   HttpServer server;
   HttpClient client(server.port());
   REQUIRE(client.Send(Post("later") + Post("bad") + Post("{}x") +
-                      "GET /_info/name HTTP/1.1\r\n\r\n" + Post("tell me")));
+                      "GET /_info/name HTTP/1.1\r\nHost: h\r\n\r\n" + Post("tell me")));
   server.handler.WaitForHeld(1);
   server.handler.Release();
   CHECK(client.Receive().status == 201);
@@ -73,7 +73,7 @@ TEST_CASE("Session: a request in single bytes is understood") {
   HttpServer server;
   HttpClient client(server.port());
   const std::string chunked =
-      "POST /v1/events HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+      "POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nTransfer-Encoding: "
       "chunked\r\n\r\n"
       "3;ext=1\r\ntel\r\n1\r\nl\r\n0\r\nTrailer: x\r\n\r\n";
   for (const std::string& text : {Post("tell"), chunked, Post("tell")}) {
@@ -86,7 +86,7 @@ TEST_CASE("Session: chunked bodies, with the next request behind them") {
   HttpServer server;
   HttpClient client(server.port());
   const std::string head =
-      "POST /v1/events HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+      "POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nTransfer-Encoding: "
       "chunked\r\n\r\n";
   const std::string large(70000, 'c');
   REQUIRE(client.Send(head + "5\r\ntell \r\n11170\r\n" + large + "\r\n0\r\n\r\n" + Post("tell b") +
@@ -135,8 +135,9 @@ TEST_CASE("Session: a request stays readable after an answer that came before it
     CHECK(client.Receive().status == 201);
     CHECK(server.handler.WaitForReadLate() == body + "|me");
   }
-  REQUIRE(client.Send("POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\n" + agent +
-                      "Transfer-Encoding: chunked\r\n\r\n5\r\nearly\r\n0\r\n\r\n" + Post("{}x")));
+  REQUIRE(client.Send("POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\n" +
+                      agent + "Transfer-Encoding: chunked\r\n\r\n5\r\nearly\r\n0\r\n\r\n" +
+                      Post("{}x")));
   CHECK(client.Receive().status == 202);
   CHECK(client.Receive().status == 201);
   CHECK(server.handler.WaitForReadLate() == "early|me");
@@ -185,9 +186,10 @@ TEST_CASE("Session: a body above the limit gets 413, then the connection ends") 
   }
   SUBCASE("by its length, nothing of it sent") {
     HttpClient client(server.port());
-    REQUIRE(client.Send(
-        "POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\nContent-Length: 10001\r\n"
-        "Expect: 100-continue\r\n\r\n"));
+    REQUIRE(
+        client.Send("POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: "
+                    "text/plain\r\nContent-Length: 10001\r\n"
+                    "Expect: 100-continue\r\n\r\n"));
     HttpAnswer answer = client.Receive();
     CHECK(answer.status == 413);
     CHECK(answer.headers["connection"] == "close");
@@ -195,7 +197,8 @@ TEST_CASE("Session: a body above the limit gets 413, then the connection ends") 
   SUBCASE("by its chunks") {
     HttpClient client(server.port());
     client.Send(
-        "POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n"
         "10000\r\n" +
         std::string(0x10000, 'x') + "\r\n0\r\n\r\n");
     CHECK(client.Receive().status == 413);
@@ -215,22 +218,24 @@ TEST_CASE("Session: 100-continue is sent only for a body that will be read") {
   HttpServer server;
   const std::string expect = "Expect: 100-Continue\r\nContent-Type: application/json\r\n";
   HttpClient client(server.port());
-  REQUIRE(client.Send("POST /v1/events HTTP/1.1\r\n" + expect + "Content-Length: 4\r\n\r\n"));
+  REQUIRE(client.Send("POST /v1/events HTTP/1.1\r\nHost: h\r\n" + expect +
+                      "Content-Length: 4\r\n\r\n"));
   CHECK(client.Receive().status == 100);
   REQUIRE(client.Send("tell"));
   CHECK(Told(client.Receive(), "body") == "tell");
-  REQUIRE(
-      client.Send("POST /v1/events HTTP/1.1\r\n" + expect + "Transfer-Encoding: chunked\r\n\r\n"));
+  REQUIRE(client.Send("POST /v1/events HTTP/1.1\r\nHost: h\r\n" + expect +
+                      "Transfer-Encoding: chunked\r\n\r\n"));
   CHECK(client.Receive().status == 100);
   REQUIRE(client.Send("4\r\ntell\r\n0\r\n\r\n"));
   CHECK(Told(client.Receive(), "body") == "tell");
-  REQUIRE(
-      client.Send("POST /v1/events HTTP/1.1\r\nExpect: 100-continue\r\nContent-Type: text/html\r\n"
-                  "Transfer-Encoding: chunked\r\n\r\n"));
+  REQUIRE(client.Send(
+      "POST /v1/events HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Type: text/html\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n"));
   CHECK(client.Receive().status == 415);
   CHECK(client.IsClosed());
   HttpClient other(server.port());
-  REQUIRE(other.Send("POST /v1/events HTTP/1.1\r\nExpect: 200-ok\r\nContent-Length: 3\r\n\r\nabc"));
+  REQUIRE(other.Send(
+      "POST /v1/events HTTP/1.1\r\nHost: h\r\nExpect: 200-ok\r\nContent-Length: 3\r\n\r\nabc"));
   CHECK(other.Receive().status == 417);
 }
 
@@ -244,26 +249,25 @@ TEST_CASE("Session: a broken head is answered and the connection ended") {
     return got;
   };
   CHECK(status("NONSENSE\r\n\r\n") == 400);
-  CHECK(status("GET / HTTP/1.1\r\nA : b\r\n\r\n") == 400);
-  CHECK(status("GET / HTTP/3.0\r\n\r\n") == 505);
-  CHECK(
-      status(
-          "POST /v1/events HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n") ==
-      400);
-  CHECK(status("GET / HTTP/1.1\r\nA: " + std::string(9000, 'x') + "\r\n\r\n") == 431);
-  CHECK(status("GET / HTTP/1.1\r\nA: " + std::string(30000, 'x')) == 431);
-  CHECK(status("GET /_info HTTP/1.1\r\nConnection: close\r\nA: " + std::string(8000, 'x') +
-               "\r\n\r\n") == 200);
-  CHECK(status("\r\n\r\nGET /_info HTTP/1.1\r\nConnection: close\r\n\r\n") == 200);
-  CHECK(status("POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\nTransfer-Encoding: "
-               "chunked\r\n\r\nzz\r\n") == 400);
+  CHECK(status("GET / HTTP/1.1\r\nHost: h\r\nA : b\r\n\r\n") == 400);
+  CHECK(status("GET / HTTP/3.0\r\n\r\n") == 400);
+  CHECK(status("POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: "
+               "chunked\r\n\r\n") == 400);
+  CHECK(status("GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(9000, 'x') + "\r\n\r\n") == 431);
+  CHECK(status("GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(30000, 'x')) == 431);
+  CHECK(status("GET /_info HTTP/1.1\r\nHost: h\r\nConnection: close\r\nA: " +
+               std::string(8000, 'x') + "\r\n\r\n") == 200);
+  CHECK(status("\r\n\r\nGET /_info HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n") == 200);
+  CHECK(status(
+            "POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nTransfer-Encoding: "
+            "chunked\r\n\r\nzz\r\n") == 400);
 }
 
 TEST_CASE("Session: a chunk header without end is refused, not kept") {
   HttpServer server;
   HttpClient client(server.port());
   client.Send(
-      "POST /v1/events HTTP/1.1\r\nContent-Type: text/plain\r\nTransfer-Encoding: "
+      "POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nTransfer-Encoding: "
       "chunked\r\n\r\n3;x=" +
       std::string(40000, 'e'));
   CHECK(client.Receive().status == 400);

@@ -21,7 +21,10 @@ struct NoChunks final : ChunkSink {
 
 boost::system::error_code Parse(std::string_view head_text, RequestHead& head) {
   NoChunks sink;
-  RequestParser parser(head, sink, head_text);
+  core::LimitOptions limits;
+  limits.max_uri_bytes = 1000;
+  limits.max_headers = 20;
+  RequestParser parser(head, sink, head_text, limits);
   boost::system::error_code ec;
   parser.put(boost::asio::const_buffer(head_text.data(), head_text.size()), ec);
   return ec;
@@ -30,7 +33,7 @@ boost::system::error_code Parse(std::string_view head_text, RequestHead& head) {
 TEST_CASE("RequestHead: path and query of every form of target") {
   const auto check = [](const char* target, const char* path, const char* query) {
     CAPTURE(target);
-    const std::string text = std::string("GET ") + target + " HTTP/1.1\r\n\r\n";
+    const std::string text = std::string("GET ") + target + " HTTP/1.1\r\nHost: h\r\n\r\n";
     RequestHead head;
     REQUIRE(!Parse(text, head));
     CHECK(head.path() == path);
@@ -43,21 +46,22 @@ TEST_CASE("RequestHead: path and query of every form of target") {
   check("http://host:80/v1/events?a=b", "/v1/events", "a=b");
   check("http://host", "/", "");
   check("http://host?spec", "/", "spec");
-  check("*", "*", "");
+  check("HTTPS://[::1]:80", "/", "");
   check("/x?a=http://y", "/x", "a=http://y");
 }
 
 TEST_CASE("RequestHead: the last field of a name counts, forwarded-for is joined") {
   RequestHead head;
   const std::string text =
-      "POST / HTTP/1.1\r\nX-Request-Id: a\r\nx-request-id:  b \r\nX-Forwarded-For: 1.1.1.1\r\n"
+      "POST / HTTP/1.1\r\nHost: h\r\nX-Request-Id: a\r\nx-request-id:  b \r\nX-Forwarded-For: "
+      "1.1.1.1\r\n"
       "x-forwarded-for: 2.2.2.2, 3.3.3.3\r\nEmpty:\r\n\r\n";
   REQUIRE(!Parse(text, head));
   CHECK(head.Header("x-request-id") == "b");
   CHECK(head.Header("x-forwarded-for") == "1.1.1.1, 2.2.2.2, 3.3.3.3");
   CHECK(head.Header("empty") == "");
   CHECK(head.Header("absent") == "");
-  REQUIRE(!Parse("GET / HTTP/1.1\r\nx-forwarded-for: 4.4.4.4\r\n\r\n", head));
+  REQUIRE(!Parse("GET / HTTP/1.1\r\nHost: h\r\nx-forwarded-for: 4.4.4.4\r\n\r\n", head));
   CHECK(head.Header("x-forwarded-for") == "4.4.4.4");
 }
 
@@ -73,19 +77,83 @@ TEST_CASE("RequestParser: what lets two servers disagree about the end of a requ
         "Content-Length: 3x\r\n", "Content-Length: +3\r\n", "Content-Length :3\r\n",
         "A: b\r\n c\r\n", "Bad Name: x\r\n", "A: b\nC: d\r\n"}) {
     CAPTURE(fields);
-    CHECK(Parse(std::string("POST / HTTP/1.1\r\n") + fields + "\r\n", head));
+    CHECK(Parse(std::string("POST / HTTP/1.1\r\nHost: h\r\n") + fields + "\r\n", head));
   }
   CHECK(Parse("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", head));
   CHECK(Parse("POST / HTTP/2.0\r\n\r\n", head));
-  CHECK(!Parse("POST / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n", head));
+  CHECK(!Parse("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n", head));
 }
 
-TEST_CASE("RequestParser: more than kMaxFields fields are too many") {
+TEST_CASE("RequestParser: a second reading of who is asked, and how, is refused") {
   RequestHead head;
-  std::string fields;
-  for (std::size_t i = 0; i < RequestHead::kMaxFields; ++i) fields += "a: b\r\n";
-  CHECK(!Parse("GET / HTTP/1.1\r\n" + fields + "\r\n", head));
-  CHECK(Parse("GET / HTTP/1.1\r\n" + fields + "a: b\r\n\r\n", head));
+  const auto parse = [&](const std::string& fields) {
+    return Parse("POST / HTTP/1.1\r\n" + fields + "\r\n", head);
+  };
+  for (const char* fields :
+       {"", "Host: a\r\nHost: a\r\n", "Host: a, b\r\n", "Host: a/b\r\n", "Host: u@a\r\n",
+        "Host: a:b\r\n", "Host: :80\r\n", "Host: [::1\r\n", "Host: a\r\nX:\r\n y\r\n",
+        "Host: a\r\nX:\r\n \r\n", "Host: a\r\nTransfer-Encoding:\r\n chunked\r\n",
+        "Host: a\r\nContent-Length: 3\r\nContent-Length: 3\r\n",
+        "Host: a\r\nContent-Length: 3, 3\r\n", "Host: a\r\nContent-Length:\r\n",
+        "Host: a\r\nContent-Type: text/plain\r\nContent-Type: application/json\r\n",
+        "Host: a\r\nExpect: 100-continue\r\nExpect: x\r\n"}) {
+    CAPTURE(fields);
+    CHECK(parse(fields));
+  }
+  for (const char* fields :
+       {"Host:\r\n", "Host: a.b_c:8080\r\n", "Host: [2001:db8::1]:80\r\n",
+        "Host: a\r\nX:\r\nY: \t z\r\n",
+        "Host: a\r\nContent-Type: text/plain\r\nContent-Type: text/plain\r\n"}) {
+    CAPTURE(fields);
+    CHECK(!parse(fields));
+  }
+}
+
+TEST_CASE("RequestParser: a target is one of the four forms, for the methods that have it") {
+  RequestHead head;
+  std::string text;  // which the head views
+  const auto parse = [&](const std::string& line) {
+    text = line + " HTTP/1.1\r\nHost: h\r\n\r\n";
+    return Parse(text, head);
+  };
+  for (const char* line :
+       {"GET *", "GET v1/events", "GET ftp://h/", "GET http:///", "GET http://u@h/", "GET h:80",
+        "GET /a#b", "CONNECT /", "CONNECT h", "OPTIONS **"}) {
+    CAPTURE(line);
+    CHECK(parse(line));
+  }
+  CHECK(!parse("OPTIONS *"));
+  CHECK(head.is_asterisk());
+  CHECK(!parse("CONNECT h:443"));
+}
+
+TEST_CASE("RequestParser: bounds of fields and target name their settings") {
+  RequestHead head;
+  std::string fields = "Host: h\r\n";
+  for (int i = 1; i < 20; ++i) fields += "a: b\r\n";
+  CHECK(!Parse("GET / HTTP/1.0\r\n" + fields + "\r\n", head));
+  CHECK(Parse("GET / HTTP/1.0\r\n" + fields + "a: b\r\n\r\n", head));
+  CHECK(!Parse("GET /" + std::string(999, 'x') + " HTTP/1.0\r\n\r\n", head));
+  CHECK(Parse("GET /" + std::string(1000, 'x') + " HTTP/1.0\r\n\r\n", head));
+}
+
+TEST_CASE("FindEarlyDefect: what can only be refused is not waited for") {
+  core::LimitOptions limits;
+  limits.max_uri_bytes = 300;
+  for (const std::string& text :
+       {std::string("\x16\x03\x01"), std::string("GET /\r\n"), std::string("GET / HTTP/1.1\n"),
+        std::string("GET / HTTP/1.1\r\nA: b\n"), std::string(400, 'x'), std::string("\n"),
+        std::string("GET / \r\n")}) {
+    CAPTURE(text);
+    CHECK(FindEarlyDefect(text, 0, limits));
+  }
+  const std::string text = "GET / HTTP/1.1\r\nA: b\r\n";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    CAPTURE(cut);
+    CHECK(!FindEarlyDefect(std::string_view(text).substr(0, cut), 0, limits));
+    CHECK(!FindEarlyDefect(text, cut, limits));
+  }
+  CHECK(FindEarlyDefect(text + "C: d\n", text.size(), limits)->status == 400);
 }
 
 TEST_CASE("FindEndOfHead: finds an end that was cut anywhere") {
