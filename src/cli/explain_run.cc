@@ -54,10 +54,7 @@ class DryDaemon::Collector final : public produce::Producer {
                produce::DeliverySlot* slot) override {
     record_ = ProducedRecord{topic.name(), record.has_key ? std::string(record.key) : std::string(),
                              std::string(record.value), record.timestamp_ms};
-    produce::Delivery::CompleteDelivered(slot);
-  }
-  produce::Durability durability(produce::DeliveryMode) const override {
-    return produce::Durability::kNone;
+    produce::Delivery::CompleteDelivered(slot, core::Durability::kNone);
   }
   std::uint64_t queued_bytes() const override { return 0; }
   std::uint64_t max_queued_bytes() const override { return 1; }
