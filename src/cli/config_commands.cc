@@ -86,9 +86,6 @@ int CheckConfig(const Arguments& arguments) {
   for (const daemon::IgnoredKey& ignored : reading.ignored) {
     Print(stdout, std::string(before) + IgnoredLine(ignored) + '\n');
   }
-  for (const daemon::ConfigProblem& problem : daemon::ProblemsForServing(reading)) {
-    Print(stdout, std::string(before) + "serve will refuse: " + problem.Line() + '\n');
-  }
   Print(stdout, arguments.Has("--print") ? daemon::EffectiveConfig(reading.config)
                                          : "The configuration is good.\n");
   return kGood;
@@ -109,9 +106,7 @@ const CommandSpec& ServeSpec() {
 int Serve(const Arguments& arguments) {
   const daemon::ConfigReading reading = ReadFrom(arguments);
   PrintProblems(reading.problems);
-  const std::vector<daemon::ConfigProblem> refused = daemon::ProblemsForServing(reading);
-  PrintProblems(refused);
-  if (!reading.problems.empty() || !refused.empty()) return kUsage;
+  if (!reading.problems.empty()) return kUsage;
   core::ConfigureLog(reading.config.log);
   LogIgnored(reading.ignored);
   return daemon::Serve(reading.config);

@@ -259,17 +259,4 @@ bool NamesBrokers(const core::KafkaOptions& options) {
 
 void CheckConfig(ConfigReading& reading) { Checker(reading).Run(); }
 
-std::vector<ConfigProblem> ProblemsForServing(const ConfigReading& reading) {
-  std::vector<ConfigProblem> problems;
-  const std::string& uri = reading.config.streams.config_uri;
-  if (uri.starts_with("http://") || uri.starts_with("https://")) {
-    const auto place = reading.places.find("stream_config_uri");
-    problems.push_back(
-        {place == reading.places.end() ? "" : place->second, "stream_config_uri",
-         "is an http(s) URI; remote stream configuration is not built yet, so save that document "
-         "to a file and name the file"});
-  }
-  return problems;
-}
-
 }  // namespace sluice::daemon

@@ -14,7 +14,4 @@ bool NamesBrokers(const core::KafkaOptions& options);
 // about again.
 void CheckConfig(ConfigReading& reading);
 
-// What is good in a file but cannot be served yet.
-std::vector<ConfigProblem> ProblemsForServing(const ConfigReading& reading);
-
 }  // namespace sluice::daemon

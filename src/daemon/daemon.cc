@@ -23,6 +23,7 @@
 #include "produce/producer.h"
 #include "registry/schema_registry.h"
 #include "streams/stream_registry.h"
+#include "streams/stream_updater.h"
 
 namespace sluice::daemon {
 namespace {
@@ -49,8 +50,9 @@ class Daemon {
       const int signal = signals_.Wait(milliseconds(1000));
       if (signal == SIGTERM || signal == SIGINT) break;
       if (signal == SIGHUP) {
-        core::Log(core::LogLevel::kWarn, "reload_refused",
-                  "The configuration is only read at start: restart to apply a change.");
+        core::Log(core::LogLevel::kInfo, "reload",
+                  "Reading the stream configuration again; other keys are only read at start.");
+        updater_.Refresh();
       }
     }
     return Stop();
@@ -71,6 +73,9 @@ class Daemon {
   core::Metrics metrics_{config_.metrics, config_.service_name};
   intake::AdmissionControl admission_{config_.limits};
   streams::StreamRegistry streams_{config_.streams};
+  streams::StreamUpdater updater_{{config_.streams, streams_, metrics_, clock_,
+                                   config_.output.data_dir + "/stream-config.json",
+                                   config_.user_agent}};
   registry::SchemaRegistry schemas_{config_.schemas, metrics_};
   std::unique_ptr<DeclaredStreams> declared_;  // null where nobody may declare any
   std::unique_ptr<produce::Producer> producer_;
@@ -97,9 +102,8 @@ void RaiseFileLimit(int connections) {
 
 core::Result<void> Daemon::Start() {
   RaiseFileLimit(config_.limits.max_connections + config_.http.admin_max_connections);
-  if (streams_.configured()) {  // fatal if it cannot be read: without it nothing may enter
-    if (auto loaded = streams_.Load(); !loaded.has_value()) return loaded;
-  }
+  // Fatal if it cannot be read and there is no copy: without it nothing may enter.
+  if (auto started = updater_.Start(); !started.has_value()) return started;
   const std::string& error_stream = config_.enrichment.error_stream;
   if (streams_.configured() && !error_stream.empty() &&
       streams_.Current()->Find(error_stream) == nullptr) {
@@ -151,7 +155,7 @@ void Daemon::AddGauges() {
   metrics_.AddGauge("sluice_connections", "Connections of the events listener",
                     [this] { return static_cast<double>(admission_.connections()); });
   metrics_.AddGauge("sluice_stream_config_generation",
-                    "How many times stream configuration was read",
+                    "How many snapshots of stream configuration there were",
                     [this] { return static_cast<double>(streams_.generation()); });
   if (declared_) declared_->AddGauges(metrics_);
   metrics_.AddGauge("sluice_producer_queued_bytes", "Bytes of records that wait to be delivered",
@@ -180,7 +184,7 @@ std::vector<intake::ReadinessCondition> Daemon::Readiness() {
   if (streams_.configured()) {
     const bool loaded = streams_.Current() != nullptr;
     conditions.push_back(
-        {"stream_config", loaded, loaded ? "" : "no stream configuration was read"});
+        {"stream_config", loaded, loaded ? updater_.Detail() : "no stream configuration was read"});
   }
   return conditions;
 }
@@ -207,6 +211,7 @@ int Daemon::Stop() {
   const produce::StopReport report = producer_->Stop(deadline - options.deadline / 10);
   events_->Stop(deadline);
   admin_->Stop();
+  updater_.Stop();
   if (declared_) declared_->Stop();
   // Hasty events that failed while stopping, wherever; the producer's own count has error events in
   // it too.

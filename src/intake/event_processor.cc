@@ -155,6 +155,19 @@ core::Result<void> EventProcessor::CheckStream(const EventInput& input,
   return streams::CheckSchemaTitle(identity, *settings, input.route->schema->title());
 }
 
+core::Result<void> EventProcessor::OpenTopic(Route& route) {
+  const auto max = static_cast<std::size_t>(config_.limits.max_topics);
+  if (route.topic_limit != nullptr && !route.topic_limit->Admit(route.topic_name, max)) {
+    return core::Error{ErrorCode::kOverloaded,
+                       "Topic " + route.topic_name + " would be one more than the " +
+                           std::to_string(max) +
+                           " that names from clients may open: raise limits.max_topics, or give "
+                           "its stream an entry of its own in the stream configuration."};
+  }
+  route.topic = producer_.OpenTopic(route.topic_name);
+  return {};
+}
+
 void EventProcessor::Accept(const EventInput& input, const RequestScope& scope) {
   if (input.address.stream.empty()) {
     return Fail(MissingField(ErrorCode::kStreamMissing, stream_field_.text()), input, scope);
@@ -171,6 +184,13 @@ void EventProcessor::Accept(const EventInput& input, const RequestScope& scope) 
       return Fail(key.error(), input, scope);
     }
   }
+  if (route.topic == nullptr) {
+    const auto opened = OpenTopic(route);
+    if (!opened.has_value()) {
+      bytes.resize(accepted.key_begin);
+      return Fail(opened.error(), input, scope);
+    }
+  }
   accepted.key_end = accepted.value_begin = static_cast<std::uint32_t>(bytes.size());
   if (scope.document.has_blanks) {  // records are compact, one line each
     compact_.clear();
@@ -180,9 +200,6 @@ void EventProcessor::Accept(const EventInput& input, const RequestScope& scope) 
     event_.AppendTo(bytes);
   }
   accepted.value_end = static_cast<std::uint32_t>(bytes.size());
-  if (route.topic == nullptr) {
-    route.topic = producer_.OpenTopic(streams::TopicOf(route.stream, config_.streams.topic_prefix));
-  }
   accepted.topic = route.topic;
   accepted.counters = route.counters;
   accepted.timestamp_ms =

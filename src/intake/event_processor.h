@@ -66,6 +66,7 @@ class EventProcessor {
   void Complete(const EventInput& input, const RequestScope& scope);
   core::Result<void> CheckStream(const EventInput& input,
                                  const streams::StreamSnapshot* snapshot) const;
+  core::Result<void> OpenTopic(Route& route);
   void Accept(const EventInput& input, const RequestScope& scope);
   void Fail(core::Error error, const EventInput& input, const RequestScope& scope);
   void FailValidation(const EventInput& input, const RequestScope& scope);

@@ -10,7 +10,7 @@ constexpr std::size_t kMaxRoutes = 8192;
 }  // namespace
 
 RouteCache::RouteCache(const core::Config& config, const registry::SchemaRegistry& schemas,
-                       const streams::StreamRegistry& streams, core::Metrics& metrics)
+                       streams::StreamRegistry& streams, core::Metrics& metrics)
     : config_(config), schemas_(schemas), streams_(streams), metrics_(metrics) {}
 
 void RouteCache::Refresh() {
@@ -56,6 +56,8 @@ Route* RouteCache::Make(std::string_view schema_uri, std::string_view stream) {
       route->schema->Declares(config_.streams.dt_field) != validate::CompiledSchema::Declared::kNo;
   route->enrichment = EnrichmentPlan(config_, *route->schema, route->settings);
   if (route->settings != nullptr) route->key = RecordKey(route->settings->message_key_fields);
+  route->topic_name = streams::TopicOf(stream, route->settings, config_.streams);
+  if (route->settings == nullptr || route->settings->regex) route->topic_limit = &streams_.topics();
   const bool known = !snapshot_ || route->settings != nullptr;
   route->counters = &metrics_.Route(stream, schema_uri, known);
   last_ = route.get();

@@ -28,7 +28,9 @@ struct Route {
   bool dt_is_now = false;  // the record's time is the receive time
   EnrichmentPlan enrichment;
   RecordKey key;
-  produce::Topic* topic = nullptr;  // opened with the first valid event
+  std::string topic_name;
+  streams::TopicLimit* topic_limit = nullptr;  // set if the name comes from clients
+  produce::Topic* topic = nullptr;             // opened with the first valid event
   core::RouteCounters* counters = nullptr;
 };
 
@@ -37,7 +39,7 @@ struct Route {
 class RouteCache {
  public:
   RouteCache(const core::Config& config, const registry::SchemaRegistry& schemas,
-             const streams::StreamRegistry& streams, core::Metrics& metrics);
+             streams::StreamRegistry& streams, core::Metrics& metrics);
 
   // Drops what an older stream configuration has left. Call once before the events of a request are
   // looked up; pointers that Find returned before are void.
@@ -54,7 +56,7 @@ class RouteCache {
 
   const core::Config& config_;
   const registry::SchemaRegistry& schemas_;
-  const streams::StreamRegistry& streams_;
+  streams::StreamRegistry& streams_;
   core::Metrics& metrics_;
   std::shared_ptr<const streams::StreamSnapshot> snapshot_;
   std::uint64_t generation_ = 0;

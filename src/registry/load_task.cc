@@ -57,7 +57,7 @@ std::optional<std::string> PointerOfRef(const boost::json::value& schema, std::s
   return std::nullopt;
 }
 
-FoundDocument FromReply(HttpReply reply) {
+FoundDocument FromReply(fetch::HttpReply reply) {
   FoundDocument found;
   found.location = std::move(reply.url);
   if (!reply.error.empty()) {
@@ -157,7 +157,7 @@ void LoadTask::TryNextCandidate() {
 }
 
 void LoadTask::TryRemote(const std::string& url, int links) {
-  environment_.fetch(url, [self = shared_from_this(), links](HttpReply reply) {
+  environment_.fetch(url, [self = shared_from_this(), links](fetch::HttpReply reply) {
     FoundDocument found = FromReply(std::move(reply));
     const std::string_view target =
         found.status == FindStatus::kFound ? LinkTarget(found.text) : std::string_view();

@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "registry/compile_function.h"
-#include "registry/http_fetcher.h"
+#include "fetch/http_fetcher.h"
 #include "registry/schema_document.h"
 #include "registry/schema_uri.h"
 
@@ -26,7 +26,7 @@ struct LoadEnvironment {
   AbsoluteUris absolute = AbsoluteUris::kRefused;
   CompileFunction compile;
   // Fetches a URL and calls back on the thread that runs tasks. May be null if no base is remote.
-  std::function<void(std::string url, std::function<void(HttpReply)>)> fetch;
+  std::function<void(std::string url, std::function<void(fetch::HttpReply)>)> fetch;
   // A schema compiled before from the document at this location, or null: then another name for it
   // costs no memory.
   std::function<SchemaPtr(const std::string& location)> compiled_from;

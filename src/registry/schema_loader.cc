@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/read_file.h"
-#include "registry/http_fetcher.h"
+#include "fetch/http_fetcher.h"
 #include "registry/load_task.h"
 
 namespace sluice::registry {
@@ -26,9 +26,9 @@ struct SchemaLoader::Impl {
     environment.absolute = options.absolute_uris;
     environment.compile =
         options.compile_function ? options.compile_function : CompileWith(options.compile);
-    environment.fetch = [this](std::string url, std::function<void(HttpReply)> done) {
+    environment.fetch = [this](std::string url, std::function<void(fetch::HttpReply)> done) {
       if (!fetcher) {
-        HttpFetcher::Options http;
+        fetch::HttpFetcher::Options http;
         http.total_timeout = options.fetch_timeout;
         fetcher.emplace(io, std::move(http));
       }
@@ -58,7 +58,7 @@ struct SchemaLoader::Impl {
   std::optional<core::Error> fault;
   LoadEnvironment environment;
   boost::asio::io_context io{1};
-  std::optional<HttpFetcher> fetcher;
+  std::optional<fetch::HttpFetcher> fetcher;
   std::unordered_map<std::string, core::Result<SchemaPtr>> known;
   std::unordered_map<std::string, SchemaPtr> by_location;
 };

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/log.h"
-#include "registry/http_fetcher.h"
+#include "fetch/http_fetcher.h"
 #include "registry/load_task.h"
 #include "registry/negative_cache.h"
 #include "registry/precache.h"
@@ -60,7 +60,7 @@ struct SchemaRegistry::Impl {
   // On the worker.
   void Load(const std::string& uri, const std::string& shown_uri, Origin origin);
   void OnLoaded(const std::string& uri, LoadResult loaded, Origin origin);
-  void Fetch(std::string url, std::function<void(HttpReply)> done);
+  void Fetch(std::string url, std::function<void(fetch::HttpReply)> done);
 
   const core::SchemaOptions options;
   const AbsoluteUris absolute;
@@ -77,7 +77,7 @@ struct SchemaRegistry::Impl {
 
   // The HTTP side: begun with the first fetch. Tasks that wait for a reply live in `io`, which is
   // destroyed before what they refer to.
-  std::optional<HttpFetcher> fetcher;
+  std::optional<fetch::HttpFetcher> fetcher;
   boost::asio::io_context io{1};
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work;
   std::thread http_thread;
@@ -94,7 +94,7 @@ SchemaRegistry::Impl::Impl(const core::SchemaOptions& opts, core::Metrics& proce
   environment.file_extension = options.file_extension;
   environment.absolute = absolute;
   environment.compile = std::move(compile);
-  environment.fetch = [this](std::string url, std::function<void(HttpReply)> done) {
+  environment.fetch = [this](std::string url, std::function<void(fetch::HttpReply)> done) {
     Fetch(std::move(url), std::move(done));
   };
   environment.compiled_from = [this](const std::string& location) {
@@ -233,15 +233,15 @@ void SchemaRegistry::Impl::OnLoaded(const std::string& uri, LoadResult loaded, O
   for (auto& callback : callbacks) callback(loaded.schema);
 }
 
-void SchemaRegistry::Impl::Fetch(std::string url, std::function<void(HttpReply)> done) {
+void SchemaRegistry::Impl::Fetch(std::string url, std::function<void(fetch::HttpReply)> done) {
   if (!fetcher) {
-    HttpFetcher::Options http;
+    fetch::HttpFetcher::Options http;
     http.total_timeout = options.fetch_timeout;
     fetcher.emplace(io, std::move(http));
     work.emplace(io.get_executor());
     http_thread = std::thread([this] { io.run(); });
   }
-  fetcher->Get(std::move(url), [this, done = std::move(done)](HttpReply reply) {
+  fetcher->Get(std::move(url), [this, done = std::move(done)](fetch::HttpReply reply) {
     worker.Post([done, reply = std::move(reply)]() mutable { done(std::move(reply)); });
   });
 }

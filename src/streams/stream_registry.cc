@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "streams/config_assembly.h"
-#include "streams/config_files.h"
+#include "streams/config_reader.h"
 #include "streams/layered_snapshot.h"
 #include "streams/static_snapshot.h"
 
@@ -11,15 +10,9 @@ namespace sluice::streams {
 namespace {
 
 core::Result<std::shared_ptr<StaticSnapshot>> ReadAll(const core::StreamOptions& options) {
-  if (IsHttpUrl(options.config_uri)) {
-    return core::Error{core::ErrorCode::kStreamConfigUnavailable,
-                       "stream_config_uri " + options.config_uri +
-                           ": only files can be read; save its answer to a file and name that, as "
-                           "a path or file:// URI"};
-  }
-  const auto texts = ReadConfigFiles(options);
-  if (!texts.has_value()) return texts.error();
-  return AssembleConfig(options, *texts);
+  ConfigReading reading = ReadConfigNow(options, {});
+  if (reading.streams) return std::move(reading.streams);
+  return core::Error{core::ErrorCode::kStreamConfigUnavailable, std::move(reading.message)};
 }
 
 }  // namespace
@@ -99,6 +92,13 @@ std::string TopicOf(std::string_view stream, std::string_view topic_prefix) {
   if (!stream.starts_with("eventlogging_")) topic += topic_prefix;
   topic += stream;
   return topic;
+}
+
+std::string TopicOf(std::string_view stream, const StreamSettings* settings,
+                    const core::StreamOptions& options) {
+  const bool without =
+      options.follow_topic_prefixes && settings != nullptr && settings->without_topic_prefix;
+  return TopicOf(stream, without ? std::string_view() : options.topic_prefix);
 }
 
 }  // namespace sluice::streams

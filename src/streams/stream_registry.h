@@ -12,6 +12,7 @@
 
 #include "core/config.h"
 #include "core/error.h"
+#include "streams/topic_limit.h"
 
 namespace sluice::validate {
 class Pattern;
@@ -95,6 +96,9 @@ class StreamRegistry {
   std::shared_ptr<const StreamSnapshot> Current() const;
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
+  // Of this process, whatever the snapshot.
+  TopicLimit& topics() { return topics_; }
+
  private:
   void Swap(const std::lock_guard<std::mutex>& changing);
 
@@ -106,6 +110,7 @@ class StreamRegistry {
   mutable std::mutex mutex_;
   std::shared_ptr<const StreamSnapshot> current_;
   std::atomic<std::uint64_t> generation_{0};
+  TopicLimit topics_;
 };
 
 // Reads all sources that the options name, once, for commands. Fails as StreamRegistry::Load. Null
@@ -119,5 +124,10 @@ bool NamesStreamConfig(const core::StreamOptions& options);
 // The Kafka topic of a stream: the stream itself if it begins with "eventlogging_", else prefix +
 // stream.
 std::string TopicOf(std::string_view stream, std::string_view topic_prefix);
+
+// The same with options.topic_prefix, left out too where options.follow_topic_prefixes is set and
+// the stream has topic_prefixes: null. `settings` may be null.
+std::string TopicOf(std::string_view stream, const StreamSettings* settings,
+                    const core::StreamOptions& options);
 
 }  // namespace sluice::streams

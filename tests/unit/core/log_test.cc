@@ -1,9 +1,6 @@
 #include "core/log.h"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include <boost/json/parse.hpp>
 #include <string>
@@ -11,38 +8,12 @@
 #include <vector>
 
 #include "core/kind_limiter.h"
+#include "support/captured_stderr.h"
 
 namespace sluice::core {
 namespace {
 
-// What is written to stderr while it lives.
-class CapturedStderr {
- public:
-  CapturedStderr() : file_(tmpfile()), saved_(dup(STDERR_FILENO)) {
-    dup2(fileno(file_), STDERR_FILENO);
-  }
-  ~CapturedStderr() {
-    Restore();
-    fclose(file_);
-  }
-  std::string Text() {
-    Restore();
-    std::string text(static_cast<std::size_t>(lseek(fileno(file_), 0, SEEK_END)), '\0');
-    const ssize_t got = pread(fileno(file_), text.data(), text.size(), 0);
-    REQUIRE(got == static_cast<ssize_t>(text.size()));
-    return text;
-  }
-
- private:
-  void Restore() {
-    if (saved_ < 0) return;
-    dup2(saved_, STDERR_FILENO);
-    close(saved_);
-    saved_ = -1;
-  }
-  FILE* file_;
-  int saved_;
-};
+using test::CapturedStderr;
 
 std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines;

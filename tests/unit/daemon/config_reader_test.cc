@@ -183,14 +183,26 @@ TEST_CASE("CheckConfig: output kafka without brokers says which entry is missing
   CHECK(reading.problems[0].key == "kafka.conf.metadata.broker.list");
 }
 
-TEST_CASE("ProblemsForServing: a remote stream configuration is good to check, not to serve") {
-  const ConfigReading remote = ReadText(With("stream_config_uri: http://h/api\n"));
-  CHECK(ProblemLines(remote) == Lines{});
-  const std::vector<ConfigProblem> problems = ProblemsForServing(remote);
-  REQUIRE(problems.size() == 1);
-  CHECK(problems[0].key == "stream_config_uri");
-  CHECK(problems[0].text.find("not built yet") != std::string::npos);
-  CHECK(ProblemsForServing(ReadText(With("stream_config_uri: /etc/streams.yaml\n"))).empty());
+TEST_CASE("ReadConfig: stream configuration inside of the file is kept as it stands") {
+  const ConfigReading reading =
+      ReadText(With("stream_config:\n  a.b: {schema_title: t, n: [1, null, 'x']}\n  /^r\\./:\n"
+                    "stream_config_default_settings: {topic_prefixes: [eqiad.]}\n"
+                    "stream_topic_prefixes: follow\n"
+                    "stream_config_files: /etc/streams.d\n"));
+  CHECK(ProblemLines(reading) == Lines{});
+  const core::StreamOptions& streams = reading.config.streams;
+  CHECK(streams.inline_config == R"({"a.b":{"schema_title":"t","n":[1,null,"x"]},"/^r\\./":null})");
+  CHECK(streams.default_settings == R"({"topic_prefixes":["eqiad."]})");
+  CHECK(streams.follow_topic_prefixes);
+  CHECK(streams.config_files == Lines{"/etc/streams.d"});
+
+  const ConfigReading bad = ReadText(With(
+      "stream_config: [a]\nstream_topic_prefixes: yes\nstream_config_files: http://h/streams\n"));
+  const Lines lines = ProblemLines(bad);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0].ends_with("stream_config: is a list; give a map"));
+  CHECK(lines[1].ends_with("stream_topic_prefixes: is \"yes\"; give ignore or follow"));
+  CHECK(lines[2].ends_with("a URL is for stream_config_uri"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "registry/http_fetcher.h"
+#include "fetch/http_fetcher.h"
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -24,9 +24,9 @@
 #include <optional>
 #include <utility>
 
-#include "registry/gunzip.h"
+#include "fetch/gunzip.h"
 
-namespace sluice::registry {
+namespace sluice::fetch {
 namespace {
 
 namespace asio = boost::asio;
@@ -35,22 +35,21 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 using SteadyClock = std::chrono::steady_clock;
+using Headers = std::vector<std::pair<std::string, std::string>>;
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr int kMaxRedirects = 3;
-constexpr std::chrono::milliseconds kBeforeSecondTry{100};
+constexpr std::chrono::milliseconds kBeforeNextTry{100};
 
 // One answer, or why there is none. A redirect has `location`.
 struct Answer {
-  int status = 0;
-  std::string body;
+  HttpReply reply;  // without its url
   std::string location;
-  std::string error;
 };
 
 Answer Failed(std::string_view step, const ErrorCode& ec) {
   Answer answer;
-  answer.error =
+  answer.reply.error =
       std::string(step) + ": " + (ec == beast::error::timeout ? "timed out" : ec.message());
   return answer;
 }
@@ -60,7 +59,8 @@ bool IsRedirect(int status) {
 }
 
 bool MayPass(const Answer& answer) {
-  return answer.status == 0 || (answer.status >= 500 && answer.status <= 504);
+  const int status = answer.reply.status;
+  return status == 0 || (status >= 500 && status <= 504);
 }
 
 // Sends the request over a stream that is connected, and reads the answer.
@@ -76,17 +76,21 @@ asio::awaitable<Answer> Exchange(Stream& stream, const http::request<http::empty
   if (read_error) co_return Failed("receive", read_error);
   auto& response = parser.get();
   Answer answer;
-  answer.status = static_cast<int>(response.result_int());
+  HttpReply& reply = answer.reply;
+  reply.status = static_cast<int>(response.result_int());
   answer.location = response[http::field::location];
+  reply.etag = response[http::field::etag];
+  reply.last_modified = response[http::field::last_modified];
+  reply.content_type = response[http::field::content_type];
   const auto encoding = response[http::field::content_encoding];
   if (encoding.empty() || beast::iequals(encoding, "identity")) {
-    answer.body = std::move(response.body());
+    reply.body = std::move(response.body());
   } else if (beast::iequals(encoding, "gzip")) {
-    if (const char* problem = Gunzip(response.body(), max_bytes, answer.body)) {
-      answer.error = problem;
+    if (const char* problem = Gunzip(response.body(), max_bytes, reply.body)) {
+      reply.error = problem;
     }
   } else {
-    answer.error = "content encoding " + std::string(encoding) + " was not asked for";
+    reply.error = "content encoding " + std::string(encoding) + " was not asked for";
   }
   co_return answer;
 }
@@ -94,13 +98,13 @@ asio::awaitable<Answer> Exchange(Stream& stream, const http::request<http::empty
 // Sees to it that `done` is called once and in time: resolving a name cannot be cut short, so the
 // time-out does not wait for the coroutine.
 struct Call {
-  Call(asio::io_context& io, std::string u, std::function<void(HttpReply)> callback,
+  Call(asio::io_context& io, HttpRequest what, std::function<void(HttpReply)> callback,
        SteadyClock::time_point until)
-      : url(std::move(u)), done(std::move(callback)), deadline(until), timer(io, until) {}
+      : request(std::move(what)), done(std::move(callback)), deadline(until), timer(io, until) {}
 
   HttpReply Failure(std::string_view error) const {
     HttpReply reply;
-    reply.url = url;
+    reply.url = request.url;
     reply.error = error;
     return reply;
   }
@@ -110,7 +114,7 @@ struct Call {
     std::exchange(done, nullptr)(std::move(reply));
   }
 
-  const std::string url;
+  const HttpRequest request;
   std::function<void(HttpReply)> done;
   const SteadyClock::time_point deadline;
   asio::steady_timer timer;
@@ -131,7 +135,8 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
     return *tls;
   }
 
-  http::request<http::empty_body> RequestFor(const boost::urls::url_view& url) const {
+  http::request<http::empty_body> RequestFor(const boost::urls::url_view& url,
+                                             const Headers& headers) const {
     const auto target = url.encoded_target();
     http::request<http::empty_body> request{
         http::verb::get, target.empty() ? beast::string_view("/") : beast::string_view(target), 11};
@@ -139,11 +144,13 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
     request.set(http::field::user_agent, options.user_agent);
     request.set(http::field::accept, "application/yaml, application/json, */*");
     request.set(http::field::accept_encoding, "gzip");
+    for (const auto& [name, value] : headers) request.set(name, value);
     request.set(http::field::connection, "close");
     return request;
   }
 
-  asio::awaitable<Answer> GetOnce(boost::urls::url_view url, SteadyClock::time_point deadline) {
+  asio::awaitable<Answer> GetOnce(boost::urls::url_view url, const Headers& headers,
+                                  SteadyClock::time_point deadline) {
     const bool secure = url.scheme() == "https";
     const std::string host = url.host_address();
     const std::string port = url.has_port() ? std::string(url.port()) : secure ? "443" : "80";
@@ -152,7 +159,7 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
     if (resolve_error) co_return Failed("resolve " + host, resolve_error);
 
     const auto connect_until = std::min(SteadyClock::now() + options.connect_timeout, deadline);
-    const auto request = RequestFor(url);
+    const auto request = RequestFor(url, headers);
     if (!secure) {
       beast::tcp_stream stream(io);
       stream.expires_at(connect_until);
@@ -176,16 +183,21 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
     co_return co_await Exchange(stream, request, options.max_body_bytes);
   }
 
-  asio::awaitable<Answer> GetTwice(boost::urls::url_view url, SteadyClock::time_point deadline) {
-    Answer answer = co_await GetOnce(url, deadline);
-    if (!MayPass(answer) || SteadyClock::now() + kBeforeSecondTry >= deadline) co_return answer;
-    asio::steady_timer pause(io, kBeforeSecondTry);
-    co_await pause.async_wait(kAwait);
-    co_return co_await GetOnce(url, deadline);
+  asio::awaitable<Answer> GetSome(boost::urls::url_view url, const Headers& headers,
+                                  SteadyClock::time_point deadline) {
+    for (int tries = 1;; ++tries) {
+      Answer answer = co_await GetOnce(url, headers, deadline);
+      const bool again = tries < options.max_tries && MayPass(answer);
+      if (!again || SteadyClock::now() + kBeforeNextTry >= deadline) co_return answer;
+      asio::steady_timer pause(io, kBeforeNextTry);
+      co_await pause.async_wait(kAwait);
+    }
   }
 
-  asio::awaitable<HttpReply> Fetch(std::string text, SteadyClock::time_point deadline) {
+  asio::awaitable<HttpReply> Fetch(HttpRequest request, SteadyClock::time_point deadline) {
     HttpReply reply;
+    std::string text = std::move(request.url);
+    Headers headers = std::move(request.headers);
     bool was_secure = false;
     for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
       reply.url = text;
@@ -200,13 +212,11 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
         co_return reply;
       }
       was_secure = secure;
-      Answer answer = co_await GetTwice(*url, deadline);
-      reply.status = answer.status;
-      reply.error = std::move(answer.error);
-      if (!IsRedirect(answer.status)) {
-        reply.body = std::move(answer.body);
-        co_return reply;
-      }
+      Answer answer = co_await GetSome(*url, headers, deadline);
+      reply = std::move(answer.reply);
+      reply.url = text;
+      if (!IsRedirect(reply.status)) co_return reply;
+      headers.clear();  // they may be secret, and are about the first address
       boost::urls::url next;
       const auto location = boost::urls::parse_uri_reference(answer.location);
       if (!location || !boost::urls::resolve(*url, *location, next)) {
@@ -227,7 +237,7 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
       return;
     }
     ++running;
-    asio::co_spawn(io, Fetch(call->url, call->deadline),
+    asio::co_spawn(io, Fetch(call->request, call->deadline),
                    [self = shared_from_this(), call](std::exception_ptr failure, HttpReply reply) {
                      if (failure) reply = call->Failure("failed inside the HTTP client");
                      call->Finish(std::move(reply));
@@ -255,15 +265,16 @@ HttpFetcher::HttpFetcher(asio::io_context& io, Options options)
     : impl_(std::make_shared<Impl>(io, std::move(options))) {}
 HttpFetcher::~HttpFetcher() = default;
 
-void HttpFetcher::Get(std::string url, std::function<void(HttpReply)> done) {
-  asio::post(impl_->io, [impl = impl_, url = std::move(url), done = std::move(done)]() mutable {
-    auto call = std::make_shared<Call>(impl->io, std::move(url), std::move(done),
-                                       SteadyClock::now() + impl->options.total_timeout);
-    call->timer.async_wait([call](const ErrorCode& ec) {
-      if (!ec) call->Finish(call->Failure("timed out"));
-    });
-    impl->Begin(call);
-  });
+void HttpFetcher::Get(HttpRequest request, std::function<void(HttpReply)> done) {
+  asio::post(impl_->io,
+             [impl = impl_, request = std::move(request), done = std::move(done)]() mutable {
+               auto call = std::make_shared<Call>(impl->io, std::move(request), std::move(done),
+                                                  SteadyClock::now() + impl->options.total_timeout);
+               call->timer.async_wait([call](const ErrorCode& ec) {
+                 if (!ec) call->Finish(call->Failure("timed out"));
+               });
+               impl->Begin(call);
+             });
 }
 
-}  // namespace sluice::registry
+}  // namespace sluice::fetch

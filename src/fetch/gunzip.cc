@@ -1,8 +1,8 @@
-#include "registry/gunzip.h"
+#include "fetch/gunzip.h"
 
 #include <zlib.h>
 
-namespace sluice::registry {
+namespace sluice::fetch {
 
 const char* Gunzip(std::string_view compressed, std::size_t max_bytes, std::string& out) {
   z_stream stream{};
@@ -34,4 +34,4 @@ const char* Gunzip(std::string_view compressed, std::size_t max_bytes, std::stri
   return problem;
 }
 
-}  // namespace sluice::registry
+}  // namespace sluice::fetch
