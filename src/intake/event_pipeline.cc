@@ -91,7 +91,7 @@ void EventPipeline::Impl::Run(JobPtr job, const RequestFacts& facts, std::int64_
   job->accepted.reserve(inputs_.size());
   const std::size_t body_bytes = document_.body.size();
   job->bytes.reserve(body_bytes + inputs_.size() * 160);
-  const RequestScope scope{document_, facts, routes_.snapshot(), now_ms, *job};
+  const RequestScope scope{document_, facts, routes_.snapshot().get(), now_ms, *job};
   const std::uint64_t plan_bytes = inputs_.size() * kPlanBytes;
   job->out_of_memory = job->permit && !job->permit.Charge(plan_bytes);
   for (const EventInput& input : inputs_) {
@@ -117,7 +117,11 @@ void EventPipeline::Impl::Plan(const RequestFacts& facts, StoredRequest* stored,
                                       "The schema was loaded and could not be found again."};
   inputs_.clear();
   owned_.clear();
-  routes_.Refresh();
+  if (stored == nullptr) {
+    routes_.Refresh();
+  } else {
+    routes_.GoBackTo(stored->snapshot);
+  }
   std::unordered_map<std::string, bool> asked;
   const Node* const nodes = document_.nodes.data();
   const bool array = nodes[0].kind() == Kind::kArray;
@@ -177,6 +181,7 @@ void EventPipeline::Impl::Suspend(JobPtr job, const RequestFacts& facts, std::in
                                   const std::vector<std::string>& missing) {
   auto stored = std::make_shared<StoredRequest>(facts, document_.body, HeaderNames());
   stored->now_ms = now_ms;
+  stored->snapshot = routes_.snapshot();
   ReleaseLargeTables(document_.body.size(), *job);
   if (job->permit && !job->permit.Charge(stored->body.size())) {
     parts_.metrics.EventsEnded(core::Disposition::kFailed, job->events);

@@ -26,6 +26,14 @@ void RouteCache::Refresh() {
   routes_.clear();
 }
 
+void RouteCache::GoBackTo(const std::shared_ptr<const streams::StreamSnapshot>& snapshot) {
+  if (snapshot_ == snapshot && routes_.size() < kMaxRoutes) return;
+  snapshot_ = snapshot;
+  generation_ = snapshot ? snapshot->generation : 0;
+  last_ = nullptr;
+  routes_.clear();
+}
+
 Route* RouteCache::Find(std::string_view schema_uri, std::string_view stream) {
   if (last_ != nullptr && last_->schema_uri == schema_uri && last_->stream == stream) return last_;
   lookup_.assign(schema_uri);

@@ -45,11 +45,15 @@ class RouteCache {
   // looked up; pointers that Find returned before are void.
   void Refresh();
 
+  // In place of Refresh, for the events of a request that waited: the streams that it began with,
+  // whatever is current by now.
+  void GoBackTo(const std::shared_ptr<const streams::StreamSnapshot>& snapshot);
+
   // The route, or null if the schema is not in the registry's cache. Valid until the next Refresh.
   Route* Find(std::string_view schema_uri, std::string_view stream);
 
-  // The current snapshot as of Refresh, null if streams are not configured.
-  const streams::StreamSnapshot* snapshot() const { return snapshot_.get(); }
+  // The snapshot as of Refresh or GoBackTo, null if streams are not configured.
+  const std::shared_ptr<const streams::StreamSnapshot>& snapshot() const { return snapshot_; }
 
  private:
   Route* Make(std::string_view schema_uri, std::string_view stream);

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "intake/enrichment.h"
 #include "intake/ingest_job.h"
+#include "streams/stream_registry.h"
 #include "validate/reader.h"
 
 namespace sluice::intake {
@@ -73,6 +74,7 @@ struct StoredRequest {
   std::optional<StoredHeaders> headers;
   RequestFacts facts;
   std::unique_ptr<IngestJob> job;
+  std::shared_ptr<const streams::StreamSnapshot> snapshot;  // that it began with
 
   // Schema URIs that were asked for; what went wrong with those that failed.
   std::unordered_map<std::string, std::optional<core::Error>> schemas;

@@ -7,16 +7,6 @@
 #include "streams/static_snapshot.h"
 
 namespace sluice::streams {
-namespace {
-
-core::Result<std::shared_ptr<StaticSnapshot>> ReadAll(const core::StreamOptions& options) {
-  ConfigReading reading = ReadConfigNow(options, {});
-  if (reading.streams) return std::move(reading.streams);
-  return core::Error{core::ErrorCode::kStreamConfigUnavailable, std::move(reading.message)};
-}
-
-}  // namespace
-
 bool NamesStreamConfig(const core::StreamOptions& options) {
   return !options.inline_config.empty() || !options.config_files.empty() ||
          !options.config_uri.empty();
@@ -26,9 +16,16 @@ StreamRegistry::StreamRegistry(const core::StreamOptions& options)
     : options_(options), configured_(NamesStreamConfig(options)) {}
 StreamRegistry::~StreamRegistry() = default;
 
+core::Result<std::shared_ptr<const StaticSnapshot>> ReadStaticStreams(
+    const core::StreamOptions& options) {
+  ConfigReading reading = ReadConfigNow(options, {});
+  if (reading.streams) return std::shared_ptr<const StaticSnapshot>(std::move(reading.streams));
+  return core::Error{core::ErrorCode::kStreamConfigUnavailable, std::move(reading.message)};
+}
+
 core::Result<void> StreamRegistry::Load() {
   if (!configured()) return {};
-  auto streams = ReadAll(options_);
+  auto streams = ReadStaticStreams(options_);
   if (!streams.has_value()) return streams.error();
   Publish(*std::move(streams));
   return {};

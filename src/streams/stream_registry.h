@@ -118,6 +118,10 @@ class StreamRegistry {
 core::Result<std::shared_ptr<const StreamSnapshot>> ReadStreamConfig(
     const core::StreamOptions& options);
 
+// The same without a registry around it, for StreamRegistry::Publish.
+core::Result<std::shared_ptr<const StaticSnapshot>> ReadStaticStreams(
+    const core::StreamOptions& options);
+
 // Whether the options name a source of stream configuration.
 bool NamesStreamConfig(const core::StreamOptions& options);
 

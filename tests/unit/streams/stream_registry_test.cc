@@ -5,8 +5,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <map>
+#include <set>
 
+#include "core/yaml_json.h"
 #include "temp_file.h"
+#include "validate/pattern.h"
 
 namespace sluice::streams {
 namespace {
@@ -277,6 +281,66 @@ TEST_CASE("StreamRegistry: the production configuration resolves whole") {
   CHECK(change->message_key_fields ==
         core::StringPairs{{"wiki_id", "wiki_id"}, {"page_id", "page.page_id"}});
   CHECK(change->schema_title == "mediawiki/page/change");
+}
+
+// What Sluice writes for the prefix eqiad. against the `topics` that consumers read.
+TEST_CASE("TopicOf: is among the topics of each production stream, but for those that are known") {
+  const char* shared = std::getenv("SLUICE_SHARED");
+  const std::string path = std::string(shared ? shared : "") + "/data/streams/production.json";
+  if (!shared || !std::filesystem::exists(path)) {
+    std::cout << "SKIPPED: no shared data at SLUICE_SHARED\n";
+    return;
+  }
+  // Eight and one that other systems produce, to topics of their own, and one whose settings ask
+  // for no prefix, which the original ignores.
+  std::set<std::string> known = {
+      "rdf-streaming-updater.mutation.v2",
+      "rdf-streaming-updater.mutation-main.v2",
+      "rdf-streaming-updater.mutation-scholarly.v2",
+      "rdf-streaming-updater.mutation-staging.v2",
+      "rdf-streaming-updater.mutation-main-staging.v2",
+      "rdf-streaming-updater.mutation-scholarly-staging.v2",
+      "mediainfo-streaming-updater.mutation.v2",
+      "mediainfo-streaming-updater.mutation-staging.v2",
+      "webrequest.frontend.text.v1",
+      "webrequest.dev0",
+  };
+  const std::map<std::string, std::string> names_of_regexes = {
+      {R"(/^swift\.(.+\.)?upload-complete$/)", "swift.eqiad.upload-complete"},
+      {R"(/^mediawiki\.job\..+/)", "mediawiki.job.refreshLinks"},
+  };
+  core::StreamOptions options = OptionsFor(path, "streams");
+  options.topic_prefix = "eqiad.";
+  const auto snapshot = ReadStreamConfig(options);
+  REQUIRE(snapshot.has_value());
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < (*snapshot)->size(); ++i) {
+    const StreamSettings& entry = (*snapshot)->entry(i);
+    const std::string name = entry.regex ? names_of_regexes.at(entry.key) : entry.key;
+    CAPTURE(name);
+    REQUIRE((*snapshot)->Find(name) == &entry);
+    const std::string topic = TopicOf(name, &entry, options);
+    CHECK(topic == (name.starts_with("eventlogging_") ? name : "eqiad." + name));
+    bool found = false;
+    const auto settings = core::ParseYamlOrJson(entry.settings_json, core::ErrorCode::kInternal);
+    REQUIRE(settings.has_value());
+    for (const auto& listed : settings->at("topics").as_array()) {
+      const std::string_view text = listed.as_string();
+      if (!text.starts_with('/')) {
+        found = found || text == topic;
+      } else if (const auto pattern = validate::Pattern::Compile(text.substr(1, text.size() - 2))) {
+        found = found || (*pattern)->Search(topic) == validate::MatchResult::kMatch;
+      }
+    }
+    CHECK(found != known.contains(name));
+    known.erase(name);
+    if (found) ++right;
+  }
+  CHECK(known.empty());
+  CHECK(right == 234);
+  options.follow_topic_prefixes = true;
+  CHECK(TopicOf("webrequest.dev0", (*snapshot)->Find("webrequest.dev0"), options) ==
+        "webrequest.dev0");
 }
 
 }  // namespace sluice::streams
