@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "registry/compile_function.h"
 #include "fetch/http_fetcher.h"
+#include "registry/compile_function.h"
 #include "registry/schema_document.h"
 #include "registry/schema_uri.h"
 
