@@ -47,11 +47,11 @@ class Cluster:
         self.conf = {"metadata.broker.list": ",".join(f"127.0.0.1:{port + 20 + node}" for node in range(BROKERS)),
                      "security.protocol": "SASL_PLAINTEXT", "sasl.mechanisms": "PLAIN", "sasl.username": USER,
                      "sasl.password": PASSWORD, "compression.type": "snappy"}
-        for topic in TOPICS + (CANARY,):
-            self.create(topic)
+        self.create(CANARY)
+        self.renew()
 
     def renew(self):
-        """Empty topics."""
+        """Empty topics, also where the cluster ran already."""
         for topic in TOPICS:
             with self.admin() as admin:
                 admin.delete_topic(topic)

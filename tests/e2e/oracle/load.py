@@ -183,6 +183,8 @@ class Load:
 
     def failures(self, status, body, request):
         """Number -> answer of the events that the body names."""
+        if status == 408:  # its body came while the daemon was frozen for longer than limits.body_timeout
+            return {}
         if status not in (207, 400, 500, 503):
             self.answers.find(f"status {status}: {body[:200]!r}")
         try:

@@ -34,7 +34,7 @@ def parse_metrics(text):
 class Service:
     """start() gives the daemon a life, which ends by stop() or kill(). One thread drives, another looks."""
 
-    def __init__(self, folder, cluster, settings, binary, spool_disk=None):
+    def __init__(self, folder, cluster, binary, spool_mode, spool_disk=None):
         """`spool_disk`: the spool lies in a tmpfs of this size."""
         self.spool, self.spool_disk = folder / "spool", spool_disk
         if spool_disk:
@@ -49,7 +49,7 @@ class Service:
             "stream_config_object_path": "streams", "topic_prefix": events.PREFIX, "error_stream": events.ERROR_STREAM,
             "enrichment.meta_dt": "never", "enrichment.meta_id": "never", "output": "kafka",
             "kafka.conf": cluster.conf, "limits.delivery_timeout": f"{DELIVERY_SECONDS}s",
-            "shutdown.deadline": f"{SHUTDOWN_SECONDS}s", "spool.dir": str(self.spool), **settings}
+            "shutdown.deadline": f"{SHUTDOWN_SECONDS}s", "spool.mode": spool_mode, "spool.dir": str(self.spool)}
         self.config, self.daemon = config, None
         self.lives, self.exits, self.log = [], [], []  # last metrics of each life; exit codes; lines of all lives
         self.peak_rss = 0
