@@ -61,7 +61,7 @@ class Cluster:
         for topic in TOPICS:
             self.create(topic)
 
-    def _script(self, *arguments, seconds=300):
+    def _script(self, *arguments, seconds=900):
         done = subprocess.run([str(ROOT / "scripts/kafka"), *map(str, arguments), "--port", str(self.port)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=seconds)
         check(done.returncode == 0, f"scripts/kafka {arguments[0]}: exit {done.returncode}: {done.stderr[-500:]}")
