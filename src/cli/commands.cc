@@ -10,7 +10,13 @@
 #include "cli/exit_code.h"
 #include "cli/explain_command.h"
 #include "cli/kafka_commands.h"
+#include "cli/output.h"
 #include "cli/spool_commands.h"
+#include "cli/streams_canary.h"
+#include "cli/streams_check.h"
+#include "cli/streams_diff.h"
+#include "cli/streams_list.h"
+#include "cli/streams_resolve.h"
 #include "cli/validate_command.h"
 #include "core/suggest.h"
 #include "core/version.h"
@@ -30,6 +36,12 @@ constexpr auto kCommands = std::to_array<Command>({
     {ValidateSpec, Validate},
     {ExplainSpec, Explain},
     {KafkaCheckSpec, KafkaCheck},
+    {StreamsListSpec, StreamsList},
+    {StreamsShowSpec, StreamsShow},
+    {StreamsResolveSpec, StreamsResolve},
+    {StreamsCheckSpec, StreamsCheck},
+    {StreamsDiffSpec, StreamsDiff},
+    {StreamsCanarySpec, StreamsCanary},
     {SpoolLsSpec, SpoolLs},
     {SpoolVerifySpec, SpoolVerify},
     {SpoolExportSpec, SpoolExport},
@@ -43,20 +55,12 @@ struct Group {
   std::string_view summary;
   std::string_view instead;
 };
-constexpr std::array<Group, 3> kGroups = {{
+constexpr std::array<Group, 2> kGroups = {{
     {"schemas", "Work on schema repositories: materialise, check, compare versions.",
      "sluice validate holds events against the schemas of a repository."},
-    {"streams", "Ask the stream configuration what it says.",
-     "sluice check-config tells whether a configuration can be read; serve checks streams against "
-     "the file that "
-     "stream_config_uri names."},
     {"datasets", "Derive table definitions from streams.",
      "Schemas and stream configuration hold what they need."},
 }};
-
-void Print(std::FILE* stream, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-}
 
 std::string MainHelp() {
   std::string help =
@@ -65,7 +69,7 @@ std::string MainHelp() {
       "Schema, and writes it to the Kafka topic of its stream.\n\nCommands:\n";
   const auto append = [&](std::string_view name, std::string_view text) {
     help +=
-        "  " + std::string(name) + std::string(14 - name.size(), ' ') + std::string(text) + '\n';
+        "  " + std::string(name) + std::string(18 - name.size(), ' ') + std::string(text) + '\n';
   };
   for (const Command& command : kCommands) append(command.spec().name, command.spec().summary);
   help += "\nGroups of commands that are not built yet:\n";
@@ -73,11 +77,6 @@ std::string MainHelp() {
   return help +
          "\nOptions:\n  --help        show this text, or after a command its own\n"
          "  --version     show the version\n";
-}
-
-int Misused(const std::string& message) {
-  Print(stderr, "sluice: " + message + '\n');
-  return kUsage;
 }
 
 int RunGroup(const Group& group, const std::vector<std::string>& words) {

@@ -35,6 +35,7 @@ struct HttpOptions {
       trusted_proxies;  // CIDRs whose x-client-ip and x-forwarded-for are believed
   std::optional<std::string> schema_uri_query_param;
   std::optional<std::string> stream_query_param;
+  std::string stream_config_api_path = "/w/api.php";  // empty: no such route
 };
 
 struct LimitOptions {
@@ -188,6 +189,13 @@ struct ShutdownOptions {
   std::chrono::milliseconds deadline{15000};     // everything, flush included
 };
 
+// For `sluice streams canary`, not for serving.
+struct CanaryOptions {
+  std::vector<std::string> datacenters;  // each gets every canary event
+  StringPairs services;  // "<destination_event_service>-<datacenter>" -> URL of its events route
+  std::chrono::milliseconds timeout{10000};  // of one POST
+};
+
 struct Config {
   std::string service_name = "sluice";
   std::string user_agent = "sluice";
@@ -200,6 +208,7 @@ struct Config {
   OutputOptions output;
   MetricOptions metrics;
   ShutdownOptions shutdown;
+  CanaryOptions canary;
   LogOptions log;
   std::vector<std::string> test_events;  // JSON texts; empty: GET /v1/_test/events is 404
 };

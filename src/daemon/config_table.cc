@@ -6,6 +6,7 @@
 namespace sluice::daemon {
 namespace {
 
+using core::CanaryOptions;
 using core::Config;
 using core::DeclaredStreamOptions;
 using core::EnrichmentOptions;
@@ -94,6 +95,9 @@ const auto kKeys = std::to_array<ConfigKey>({
      "Query parameter that gives the schema URI of events without one; false: none."},
     {"stream_query_param", kHttp<&HttpOptions::stream_query_param>,
      "Query parameter that gives the stream of events without one; false: none."},
+    {"stream_config_api_path", kHttp<&HttpOptions::stream_config_api_path>,
+     "Path where the stream configuration is served as MediaWiki's EventStreamConfig API does "
+     "(?action=streamconfigs); empty: nowhere."},
     {"test_events", &In<&Config::test_events>,
      "Events that GET /v1/_test/events processes as if they had been posted; without any it is 404.",
      0, 0, Notation::kJsonTexts, "[{$schema: /test/event/1.0.0, meta: {stream: sluice-main.test.event}}]"},
@@ -317,6 +321,16 @@ const auto kKeys = std::to_array<ConfigKey>({
     {"shutdown.deadline", kShutdown<&ShutdownOptions::deadline>,
      "Longest time from SIGTERM to the end, flush included. Below the supervisor's own (systemd: 90 s).",
      100, kHour},
+    {"canary.datacenters", &In<&Config::canary, &CanaryOptions::datacenters>,
+     "For `sluice streams canary`: the datacenters that each canary event is posted to.",
+     0, 0, Notation::kPlain, "[eqiad, codfw]"},
+    {"canary.services", &In<&Config::canary, &CanaryOptions::services>,
+     "URLs to post to, by the stream's destination_event_service and the datacenter (<service>-<datacenter>).",
+     0, 0, Notation::kPlain,
+     "{sluice-main-eqiad: \"http://127.0.0.1:8888/v1/events\", "
+     "sluice-main-codfw: \"http://127.0.0.1:8888/v1/events\"}"},
+    {"canary.timeout", &In<&Config::canary, &CanaryOptions::timeout>,
+     "Longest time for one of these POSTs.", 10, kHour},
 });
 // clang-format on
 

@@ -127,7 +127,8 @@ core::Result<void> Daemon::Start() {
       [this](intake::PostFunction post) -> std::unique_ptr<intake::IngestHandler> {
         return std::make_unique<intake::EventPipeline>(intake::EventPipeline::Parts{
             config_, schemas_, streams_, *producer_, metrics_, clock_, std::move(post)});
-      });
+      },
+      &streams_);
   admin_ = std::make_unique<intake::AdminServer>(
       intake::AdminServerOptions{config_.http.admin_interface, config_.http.admin_port,
                                  config_.http.admin_max_connections},

@@ -65,7 +65,7 @@ bool MayPass(const Answer& answer) {
 
 // Sends the request over a stream that is connected, and reads the answer.
 template <class Stream>
-asio::awaitable<Answer> Exchange(Stream& stream, const http::request<http::empty_body>& request,
+asio::awaitable<Answer> Exchange(Stream& stream, const http::request<http::string_body>& request,
                                  std::size_t max_bytes) {
   auto [write_error, written] = co_await http::async_write(stream, request, kAwait);
   if (write_error) co_return Failed("send", write_error);
@@ -135,11 +135,17 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
     return *tls;
   }
 
-  http::request<http::empty_body> RequestFor(const boost::urls::url_view& url,
-                                             const Headers& headers) const {
+  http::request<http::string_body> RequestFor(const boost::urls::url_view& url,
+                                              const Headers& headers,
+                                              const std::string& body) const {
     const auto target = url.encoded_target();
-    http::request<http::empty_body> request{
-        http::verb::get, target.empty() ? beast::string_view("/") : beast::string_view(target), 11};
+    http::request<http::string_body> request{
+        body.empty() ? http::verb::get : http::verb::post,
+        target.empty() ? beast::string_view("/") : beast::string_view(target), 11};
+    if (!body.empty()) {
+      request.body() = body;
+      request.content_length(body.size());
+    }
     request.set(http::field::host, beast::string_view(url.encoded_host_and_port()));
     request.set(http::field::user_agent, options.user_agent);
     request.set(http::field::accept, "application/yaml, application/json, */*");
@@ -150,7 +156,7 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
   }
 
   asio::awaitable<Answer> GetOnce(boost::urls::url_view url, const Headers& headers,
-                                  SteadyClock::time_point deadline) {
+                                  const std::string& body, SteadyClock::time_point deadline) {
     const bool secure = url.scheme() == "https";
     const std::string host = url.host_address();
     const std::string port = url.has_port() ? std::string(url.port()) : secure ? "443" : "80";
@@ -159,7 +165,7 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
     if (resolve_error) co_return Failed("resolve " + host, resolve_error);
 
     const auto connect_until = std::min(SteadyClock::now() + options.connect_timeout, deadline);
-    const auto request = RequestFor(url, headers);
+    const auto request = RequestFor(url, headers, body);
     if (!secure) {
       beast::tcp_stream stream(io);
       stream.expires_at(connect_until);
@@ -184,9 +190,9 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
   }
 
   asio::awaitable<Answer> GetSome(boost::urls::url_view url, const Headers& headers,
-                                  SteadyClock::time_point deadline) {
+                                  const std::string& body, SteadyClock::time_point deadline) {
     for (int tries = 1;; ++tries) {
-      Answer answer = co_await GetOnce(url, headers, deadline);
+      Answer answer = co_await GetOnce(url, headers, body, deadline);
       const bool again = tries < options.max_tries && MayPass(answer);
       if (!again || SteadyClock::now() + kBeforeNextTry >= deadline) co_return answer;
       asio::steady_timer pause(io, kBeforeNextTry);
@@ -212,10 +218,10 @@ struct HttpFetcher::Impl : std::enable_shared_from_this<HttpFetcher::Impl> {
         co_return reply;
       }
       was_secure = secure;
-      Answer answer = co_await GetSome(*url, headers, deadline);
+      Answer answer = co_await GetSome(*url, headers, request.body, deadline);
       reply = std::move(answer.reply);
       reply.url = text;
-      if (!IsRedirect(reply.status)) co_return reply;
+      if (!IsRedirect(reply.status) || !request.body.empty()) co_return reply;
       headers.clear();  // they may be secret, and are about the first address
       boost::urls::url next;
       const auto location = boost::urls::parse_uri_reference(answer.location);

@@ -18,6 +18,7 @@ struct HttpRequest {
   std::string url;
   // Sent as they are, `host` too, over those of the fetcher; but not to where a redirect leads.
   std::vector<std::pair<std::string, std::string>> headers;
+  std::string body = {};  // of a POST; such a request follows no redirect
 };
 
 struct HttpReply {
@@ -31,9 +32,10 @@ struct HttpReply {
   std::string content_type;
 };
 
-// GETs documents over http and https (certificates checked against the system's authorities), one
-// connection each. Follows at most three redirects, never from https to http. A failed connection
-// or a 5xx is tried once more within the total time-out, unless the options say otherwise.
+// GETs documents, and POSTs some, over http and https (certificates checked against the system's
+// authorities), one connection each. Follows at most three redirects, never from https to http. A
+// failed connection or a 5xx is tried once more within the total time-out, unless the options say
+// otherwise.
 class HttpFetcher {
  public:
   struct Options {
@@ -54,6 +56,10 @@ class HttpFetcher {
   void Get(HttpRequest request, std::function<void(HttpReply)> done);
   void Get(std::string url, std::function<void(HttpReply)> done) {
     Get(HttpRequest{std::move(url), {}}, std::move(done));
+  }
+  // The same with `request.body`, which is not empty, as a POST.
+  void Post(HttpRequest request, std::function<void(HttpReply)> done) {
+    Get(std::move(request), std::move(done));
   }
 
  private:

@@ -34,18 +34,23 @@ boost::system::error_code ProbePort(const tcp::endpoint& where) {
 }  // namespace
 
 struct EventServer::Impl {
-  Impl(const core::Config& c, AdmissionControl& a, core::Metrics& m, IngestHandlerFactory f)
+  Impl(const core::Config& c, AdmissionControl& a, core::Metrics& m, IngestHandlerFactory f,
+       const streams::StreamRegistry* streams)
       : config(c),
         admission(a),
         metrics(m),
         make_handler(std::move(f)),
-        router(c),
+        stream_configs(streams != nullptr && streams->configured()
+                           ? std::make_unique<StreamConfigPages>(*streams, c.http.compression_level)
+                           : nullptr),
+        router(c, stream_configs ? StreamConfigRoutes::kServed : StreamConfigRoutes::kNone),
         pages(c, router) {}
 
   const core::Config& config;
   AdmissionControl& admission;
   core::Metrics& metrics;
   IngestHandlerFactory make_handler;
+  const std::unique_ptr<StreamConfigPages> stream_configs;
   const Router router;
   const Pages pages;
   AddressSet trusted_proxies;
@@ -64,8 +69,9 @@ struct EventServer::Impl {
 };
 
 EventServer::EventServer(const core::Config& config, AdmissionControl& admission,
-                         core::Metrics& metrics, IngestHandlerFactory make_handler)
-    : impl_(std::make_unique<Impl>(config, admission, metrics, std::move(make_handler))) {}
+                         core::Metrics& metrics, IngestHandlerFactory make_handler,
+                         const streams::StreamRegistry* streams)
+    : impl_(std::make_unique<Impl>(config, admission, metrics, std::move(make_handler), streams)) {}
 
 EventServer::~EventServer() { Stop(std::chrono::steady_clock::now()); }
 
@@ -81,9 +87,9 @@ core::Result<void> EventServer::Start() {
   const tcp::endpoint where(address, options.port);
   if (!ec) ec = ProbePort(where);
   if (ec) return ListenError("interface", "port", options.interface, options.port, ec);
-  impl_->parts = std::make_unique<ServerParts>(ServerParts{impl_->config, impl_->router,
-                                                           impl_->pages, impl_->trusted_proxies,
-                                                           impl_->admission, impl_->metrics});
+  impl_->parts = std::make_unique<ServerParts>(
+      ServerParts{impl_->config, impl_->router, impl_->pages, impl_->trusted_proxies,
+                  impl_->admission, impl_->metrics, impl_->stream_configs.get()});
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const int count = options.io_threads > 0 ? options.io_threads : static_cast<int>(cores);
   impl_->bound = where;
@@ -122,6 +128,8 @@ bool EventServer::Stop(std::chrono::steady_clock::time_point deadline) {
     std::this_thread::sleep_for(kStopPoll);
   }
   const bool finished = !impl_->Busy();
+  // What it posts to the threads needs them.
+  if (impl_->stream_configs) impl_->stream_configs->Stop();
   for (const auto& thread : impl_->threads) thread->Stop();
   impl_->threads.clear();
   return finished;

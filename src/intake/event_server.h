@@ -10,6 +10,7 @@
 #include "core/metrics.h"
 #include "intake/admission.h"
 #include "intake/ingest_handler.h"
+#include "streams/stream_registry.h"
 
 namespace sluice::intake {
 
@@ -17,8 +18,9 @@ namespace sluice::intake {
 // functions are called from one thread, not one of its own.
 class EventServer {
  public:
+  // With `streams` that are configured, their configuration is served too.
   EventServer(const core::Config& config, AdmissionControl& admission, core::Metrics& metrics,
-              IngestHandlerFactory make_handler);
+              IngestHandlerFactory make_handler, const streams::StreamRegistry* streams = nullptr);
   ~EventServer();
 
   // Binds and begins to serve. Fails with one sentence that says what to change.

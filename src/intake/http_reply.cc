@@ -42,6 +42,8 @@ std::string_view ReasonPhrase(int status) {
       return "Multi-Status";
     case 301:
       return "Moved Permanently";
+    case 304:
+      return "Not Modified";
     case 400:
       return "Bad Request";
     case 404:
@@ -161,9 +163,12 @@ void ReplyWriter::WriteHead(const Answer& answer, std::string& out) const {
   }
   out += answer.headers;
   out += ConnectionHeader(answer.connection);
-  out += "content-length: ";
-  out += std::to_string(answer.content_length);
-  out += "\r\n\r\n";
+  if (answer.status != 304) {  // where it would be the length of what the client has already
+    out += "content-length: ";
+    out += std::to_string(answer.content_length);
+    out += "\r\n";
+  }
+  out += "\r\n";
 }
 
 }  // namespace sluice::intake

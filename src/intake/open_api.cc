@@ -65,6 +65,17 @@ void AppendRead(std::string& out, std::string_view summary, std::string_view typ
   out.append(type).append(R"(":{}}}}}})");
 }
 
+void AppendStreamConfigApi(std::string& out) {
+  constexpr std::string_view kParameters =
+      R"("parameters":[{"name":"action","in":"query","required":true,"schema":{"type":"string","enum":["streamconfigs"]}},)"
+      R"({"name":"streams","in":"query","description":"Names with '|' between them; without it, all.","schema":{"type":"string"}},)"
+      R"({"name":"constraints","in":"query","description":"Settings that a stream must have: key=value or a[b]=value, with '|' between them.","schema":{"type":"string"}}],)";
+  constexpr std::string_view kSamples =
+      R"("x-amples":[{"title":"stream configuration","request":{"query":{"action":"streamconfigs","format":"json","streams":""}},"response":{"status":200}}],)";
+  AppendRead(out, "Stream configuration as the EventStreamConfig API answers it",
+             "application/json", std::string(kParameters).append(kSamples));
+}
+
 void AppendRoute(std::string& out, const core::Config& config, const HttpRoute& route) {
   switch (route.kind) {
     case RouteKind::kEvents:
@@ -89,6 +100,15 @@ void AppendRoute(std::string& out, const core::Config& config, const HttpRoute& 
       return AppendRead(
           out, "Rules for crawlers", "text/plain",
           R"("x-amples":[{"title":"robots.txt check","request":{},"response":{"status":200}}],)");
+    case RouteKind::kStreamConfigs:
+      return AppendRead(out, "All stream configuration", "application/json", {});
+    case RouteKind::kNamedStreamConfigs:
+      return AppendRead(
+          out, "Configuration of some streams", "application/json",
+          R"("x-monitor":false,"parameters":[{"name":"streams","in":"path","required":true,)"
+          R"("description":"Names with ',' or '|' between them.","schema":{"type":"string"}}],)");
+    case RouteKind::kStreamConfigApi:
+      return AppendStreamConfigApi(out);
     case RouteKind::kRoot:
       out +=
           R"({"get":{"summary":"This document, or a page about it","parameters":[)"
@@ -116,7 +136,9 @@ std::string OpenApiDocument(const core::Config& config, const Router& router) {
   for (const HttpRoute& route : router.routes()) {
     if (!first) out += ',';
     first = false;
-    core::AppendJsonString(out, route.path);
+    std::string path = route.path;
+    if (!route.parameter.empty()) path.append("/{").append(route.parameter).append("}");
+    core::AppendJsonString(out, path);
     out += ':';
     AppendRoute(out, config, route);
   }

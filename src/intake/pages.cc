@@ -43,6 +43,7 @@ std::string DocPage(const core::Config& config, const Router& router) {
     out += route.allow.empty() ? "any" : route.allow;
     out += "</td><td>";
     AppendHtml(out, route.path);
+    if (!route.parameter.empty()) out.append("/{").append(route.parameter).append("}");
     out += "</td></tr>\n";
   }
   out += "</table>\n<p><a href=\"/?spec\">OpenAPI document</a></p>\n</body>\n</html>\n";

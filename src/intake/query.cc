@@ -77,6 +77,15 @@ std::optional<std::string> FindParameter(std::string_view query, std::string_vie
   return found;
 }
 
+std::vector<std::pair<std::string, std::string>> AllParameters(std::string_view query) {
+  std::vector<std::pair<std::string, std::string>> parameters;
+  ForEachParameter(query, [&](std::string_view name, std::string_view value) {
+    parameters.emplace_back(DecodeQueryPart(name), DecodeQueryPart(value));
+    return true;
+  });
+  return parameters;
+}
+
 bool IsHasty(std::string_view query) {
   constexpr std::string_view kName = "hasty";
   int plain = 0;

@@ -19,7 +19,7 @@ HttpRoute MakeRoute(RouteKind kind, std::string_view path, std::string_view allo
 
 }  // namespace
 
-Router::Router(const core::Config& config) {
+Router::Router(const core::Config& config, StreamConfigRoutes stream_configs) {
   constexpr std::string_view kRead = "GET,HEAD";
   for (const std::string& path : config.http.event_paths) {
     routes_.push_back(MakeRoute(RouteKind::kEvents, path, "POST"));
@@ -33,14 +33,30 @@ Router::Router(const core::Config& config) {
   routes_.push_back(MakeRoute(RouteKind::kInfoHome, "/_info/home", {}));
   routes_.push_back(MakeRoute(RouteKind::kRobots, "/robots.txt", kRead));
   routes_.push_back(MakeRoute(RouteKind::kRoot, "/", kRead));
+  if (stream_configs == StreamConfigRoutes::kNone) return;
+  routes_.push_back(MakeRoute(RouteKind::kStreamConfigs, "/v1/stream-configs", kRead));
+  HttpRoute named = MakeRoute(RouteKind::kNamedStreamConfigs, "/v1/stream-configs", kRead);
+  named.parameter = "streams";
+  named.label += "/--streams";
+  routes_.push_back(std::move(named));
+  const std::string& api_path = config.http.stream_config_api_path;
+  if (api_path.empty()) return;
+  routes_.push_back(MakeRoute(RouteKind::kStreamConfigApi, api_path, "GET,HEAD,POST"));
 }
 
 const HttpRoute* Router::Find(std::string_view path) const {
   const std::string_view wanted = WithoutSlash(path);
+  const std::size_t slash = wanted.rfind('/');
   for (const HttpRoute& route : routes_) {
-    if (EqualsIgnoringCase(route.path, wanted)) return &route;
+    const std::string_view fixed = route.parameter.empty() ? wanted : wanted.substr(0, slash);
+    if (EqualsIgnoringCase(route.path, fixed)) return &route;
   }
   return nullptr;
+}
+
+std::string_view Router::Parameter(const HttpRoute& route, std::string_view path) {
+  const std::string_view wanted = WithoutSlash(path);
+  return route.parameter.empty() ? std::string_view() : wanted.substr(route.path.size() + 1);
 }
 
 }  // namespace sluice::intake

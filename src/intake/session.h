@@ -87,10 +87,22 @@ class Session final : public ReplySink,
                      std::string_view headers = {});
   void AnswerEvents(IngestReply&& reply);
   void SendAnswer(Answer& answer);
-  void Send(std::string_view head, std::string_view body);
+  // `owner`, if given, keeps `body` alive; else what cannot be sent at once is copied.
+  void Send(std::string_view head, std::string_view body,
+            std::shared_ptr<const void> owner = nullptr);
   void OnSent();
   void SkipBody();
   void Count(int status);
+
+  // Stream configuration (session_stream_configs.cc).
+  bool BeginForm();
+  bool AnswerStreamConfigs();
+  bool AnswerStreamConfigApi(std::string_view form);
+  void GetStreamConfigs(streams::ServedAs served_as, const streams::StreamQuery& query);
+  void OnStreamConfigs(const DocumentPtr& document);
+  void SendStreamConfigs(const DocumentPtr& document);
+  void AnswerTagged(std::string_view body, std::string_view etag);
+  std::string StreamConfigHeaders(std::string_view etag) const;
 
   SessionHost& host_;
   std::optional<Socket> socket_;  // none once closed
@@ -130,6 +142,7 @@ class Session final : public ReplySink,
   std::optional<core::Error> body_error_;  // why OnChunk stopped, or will at the first byte
 
   std::string unsent_;
+  std::shared_ptr<const void> unsent_owner_;  // of what is sent behind unsent_
   Permit unsent_permit_;
   std::size_t drained_ = 0;  // bytes read and thrown away while lingering
 };

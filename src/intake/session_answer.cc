@@ -48,7 +48,10 @@ bool Session::AnswerRoute() {
     AnswerProblem(404, "not_found", {});
     return true;
   }
-  if (route_->kind == RouteKind::kEvents && method == "POST") return BeginEvents();
+  if (method == "POST") {
+    if (route_->kind == RouteKind::kEvents) return BeginEvents();
+    if (route_->kind == RouteKind::kStreamConfigApi) return BeginForm();
+  }
   SkipBody();
   if (route_->allow.empty()) return AnswerPage();
   if (method == "OPTIONS") {
@@ -102,6 +105,11 @@ bool Session::AnswerPage() {
         AnswerProblem(404, "not_found", {});
       }
       break;
+    case RouteKind::kStreamConfigs:
+    case RouteKind::kNamedStreamConfigs:
+      return AnswerStreamConfigs();
+    case RouteKind::kStreamConfigApi:
+      return AnswerStreamConfigApi({});
   }
   return true;
 }
@@ -207,7 +215,8 @@ void Session::SendAnswer(Answer& answer) {
 }
 
 // Most answers go out in this call: the socket does not block and its buffer is empty.
-void Session::Send(std::string_view head, std::string_view body) {
+void Session::Send(std::string_view head, std::string_view body,
+                   std::shared_ptr<const void> owner) {
   host_.deadlines.Set(*this, Wait::kNone);
   boost::system::error_code ec;
   const std::array<asio::const_buffer, 2> parts{asio::buffer(head), asio::buffer(body)};
@@ -215,19 +224,22 @@ void Session::Send(std::string_view head, std::string_view body) {
   if (ec && ec != asio::error::would_block) return Close();
   if (sent == head.size() + body.size()) return OnSent();
   step_ = Step::kWrite;
-  unsent_permit_ = host_.parts.admission.Reserve(head.size() + body.size() - sent);
+  head.remove_prefix(std::min(sent, head.size()));
+  body.remove_prefix(sent > parts[0].size() ? sent - parts[0].size() : 0);
+  unsent_permit_ = host_.parts.admission.Reserve(head.size() + (owner ? 0 : body.size()));
   if (!unsent_permit_) return Close();  // a client that does not read may not fill the memory
-  unsent_.clear();
-  if (sent < head.size()) unsent_ = head.substr(sent);
-  unsent_ += body.substr(sent > head.size() ? sent - head.size() : 0);
+  unsent_ = head;
+  if (!owner) unsent_ += std::exchange(body, {});
+  unsent_owner_ = std::move(owner);
   host_.deadlines.Set(*this, Wait::kWrite);
   asio::async_write(
-      *socket_, asio::buffer(unsent_),
+      *socket_, std::array<asio::const_buffer, 2>{asio::buffer(unsent_), asio::buffer(body)},
       [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
         if (self->step_ == Step::kClosed) return;
         if (error) return self->Close();
         self->unsent_.clear();
         self->unsent_.shrink_to_fit();
+        self->unsent_owner_.reset();
         self->unsent_permit_.Free();
         self->OnSent();
         self->Pump();

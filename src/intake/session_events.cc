@@ -205,6 +205,7 @@ bool Session::TakeInflated() {
 }
 
 bool Session::Process(std::string_view body, BodyKind kind) {
+  if (route_->kind == RouteKind::kStreamConfigApi) return AnswerStreamConfigApi(body);
   if (body.empty()) {
     AnswerEvents(ReplyToEmptyBody());
     return true;

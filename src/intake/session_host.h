@@ -19,6 +19,7 @@
 #include "intake/ingest_handler.h"
 #include "intake/pages.h"
 #include "intake/router.h"
+#include "intake/stream_config_pages.h"
 
 namespace sluice::intake {
 
@@ -36,6 +37,7 @@ struct ServerParts {
   const AddressSet& trusted_proxies;
   AdmissionControl& admission;
   core::Metrics& metrics;
+  StreamConfigPages* stream_configs;  // null: streams are not configured
 };
 
 // What the sessions of one I/O thread share; used on that thread only.

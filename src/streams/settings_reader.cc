@@ -8,6 +8,7 @@
 #include "core/json_text.h"
 #include "core/yaml_json.h"
 #include "streams/merge_settings.h"
+#include "streams/stream_topics.h"
 #include "validate/js_number.h"
 #include "validate/pattern.h"
 
@@ -174,7 +175,7 @@ StreamSettings ReadSettings(std::string_view key, const boost::json::object& def
   }
   boost::json::object& map = merged.get_object();
   map["stream"] = key;
-  AppendJson(out.settings_json, merged);
+  out.topics = AppendSettings(out.settings_json, key, map);
   Reader reader(pointer, problems);
   CheckTopicSettings(map, reader, out);
   out.schema_title = reader.String(map, "schema_title");

@@ -12,6 +12,7 @@
 
 #include "core/config.h"
 #include "core/error.h"
+#include "streams/served_topics.h"
 #include "streams/topic_limit.h"
 
 namespace sluice::validate {
@@ -41,6 +42,7 @@ struct StreamSettings {
   // All settings, those of the stream over the default ones, `stream` being the key: a JSON object
   // as JSON.stringify writes it, in the order of the merge.
   std::string settings_json;
+  ServedTopics topics;  // what the member `topics` of the text is when it is served
   // What stands between the slashes of a regex key; null for others. The gate uses only entries
   // that end with '/' too: behind it would be modifiers, which are not read.
   std::shared_ptr<const validate::Pattern> pattern;

@@ -77,6 +77,9 @@ TEST_CASE("Query: values are decoded, broken escapes stay") {
   CHECK(*FindParameter("stream=&stream=second", "stream") == "second");
   CHECK(!FindParameter("stream=", "stream"));
   CHECK(!FindParameter("", "stream"));
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  CHECK(AllParameters("a=1%2B+x&&b&a=%3D=") == Pairs{{"a", "1+ x"}, {"b", ""}, {"a", "=="}});
+  CHECK(AllParameters("").empty());
   CHECK(DecodeQueryPart("%zz%4") == "%zz%4");
   CHECK(DecodeQueryPart("%41%") == "A%");
   CHECK(HasParameter("spec", "spec"));

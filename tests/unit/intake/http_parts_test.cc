@@ -181,6 +181,24 @@ TEST_CASE("Router: whatever the case, one slash at the end, aliases") {
   CHECK(Router(config).Find("/v1/_test/events"));
 }
 
+TEST_CASE("Router: stream configuration is there only if it is served, names are one segment") {
+  core::Config config;
+  CHECK(!Router(config).Find("/v1/stream-configs"));
+  CHECK(!Router(config).Find("/w/api.php"));
+  const Router router(config, StreamConfigRoutes::kServed);
+  REQUIRE(router.Find("/v1/stream-configs/"));
+  CHECK(router.Find("/v1/stream-configs/")->kind == RouteKind::kStreamConfigs);
+  const HttpRoute* named = router.Find("/V1/Stream-Configs/A.b,c/");
+  REQUIRE(named);
+  CHECK(named->kind == RouteKind::kNamedStreamConfigs);
+  CHECK(named->label == "v1/stream-configs/--streams");
+  CHECK(Router::Parameter(*named, "/V1/Stream-Configs/A.b,c/") == "A.b,c");
+  CHECK(!router.Find("/v1/stream-configs/a/b"));
+  CHECK(router.Find("/W/api.php")->kind == RouteKind::kStreamConfigApi);
+  config.http.stream_config_api_path = "";
+  CHECK(!Router(config, StreamConfigRoutes::kServed).Find("/w/api.php"));
+}
+
 TEST_CASE("AdmissionControl: limits are exact and permits give back what they took") {
   core::LimitOptions limits;
   limits.max_in_flight_requests = 2;
