@@ -190,6 +190,12 @@ class Checker {
       std::istringstream lines(checked.error().message);
       for (std::string line; std::getline(lines, line);) ComplainOfEntry(line);
     }
+    if (kafka.admit.hasty > kafka.admit.guaranteed) {
+      Complain("kafka.admit.hasty",
+               "is " + std::to_string(kafka.admit.hasty) + ", above kafka.admit.guaranteed (" +
+                   std::to_string(kafka.admit.guaranteed) +
+                   "), so that events that somebody waits for would be refused first; lower it");
+    }
     if (kafka.flush_timeout > config_.shutdown.deadline) {
       Complain("kafka.flush_timeout",
                "is " + Ms(kafka.flush_timeout) + ", above shutdown.deadline (" +

@@ -166,6 +166,17 @@ TEST_CASE("CheckConfig: Kafka must give a record up before the client's answer i
   CHECK(ProblemLines(ReadText(kafka + "    message.timeout.ms: 20000\n",
                               {"limits.delivery_timeout=21s"})) == Lines{});
   CHECK(!ReadText(kafka + "    message.timeout.ms: 0\n").problems.empty());
+  CHECK(ProblemLines(ReadText(kafka + "    request.timeout.ms: 9000\n")) ==
+        Lines{"F:4: kafka.conf: request.timeout.ms (9000) must be below message.timeout.ms (8000): "
+              "a record would be given up before its broker answers"});
+}
+
+TEST_CASE("CheckConfig: hasty events are refused before those that somebody waits for") {
+  const std::string kafka = With("kafka:\n  conf:\n    metadata.broker.list: a:1\n");
+  CHECK(ProblemLines(ReadText(kafka, {"kafka.admit.hasty=81"})) ==
+        Lines{"--set: kafka.admit.hasty: is 81, above kafka.admit.guaranteed (80), so that events "
+              "that somebody waits for would be refused first; lower it"});
+  CHECK(ProblemLines(ReadText(kafka, {"kafka.admit.hasty=80"})) == Lines{});
 }
 
 TEST_CASE("CheckConfig: an entry that librdkafka does not know is named with its line") {
