@@ -13,11 +13,12 @@ import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import time
 
 import kafka
-from daemon import ROOT, Daemon, check, eventually, run
+from daemon import BINARY, ROOT, Daemon, check, eventually, run
 from sigterm import worker
 
 WORKERS = 2
@@ -62,6 +63,25 @@ def one_round(number, folder, settings, stream, rate, broker_pid, chance):
     return [event_id for ids, _, _ in results for event_id in ids], spooled
 
 
+def spool_command(folder, *words):
+    done = subprocess.run([BINARY, "spool", *words, "--dir", str(folder / "spool")], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=120)
+    check(done.returncode in (0, 1), f"spool {words[0]}: exit {done.returncode}: {done.stderr}")
+    return done
+
+
+def look_at_spool(folder, acknowledged, broker, stream):
+    """What is not in the topic yet is in the spool, as its commands show it."""
+    exported = [json.loads(line) for line in spool_command(folder, "export").stdout.splitlines()]
+    waiting = {json.loads(record["value"])["meta"]["id"] for record in exported}
+    sent = {json.loads(value)["meta"]["id"] for _, _, value in kafka.consume(broker, f"local.{stream}").values()}
+    missing = acknowledged - waiting - sent
+    check(not missing, f"{len(missing)} events are neither in the topic nor in the spool")
+    print(spool_command(folder, "ls").stdout.splitlines()[-1], flush=True)
+    for line in spool_command(folder, "verify").stderr.splitlines():
+        check("unfinished or damaged end" in line, f"spool verify: {line}")  # of the last SIGKILL
+
+
 def all_rounds(folder, rounds, rate, seed):
     broker = kafka.address()
     broker_pid = broker_process(kafka.PORT)
@@ -78,6 +98,7 @@ def all_rounds(folder, rounds, rate, seed):
         if (number + 1) % 10 == 0 or number + 1 == rounds:
             print(f"{number + 1} rounds: {len(acknowledged)} answered 201, of which {spooled:.0f} on the spool",
                   flush=True)
+    look_at_spool(folder, acknowledged, broker, stream)
     with Daemon(ROOT / "config/demo.yaml", folder, settings) as daemon:
         eventually("an empty spool", lambda: metric(daemon, "sluice_spool_records") == 0, REPLAY_SECONDS)
         perhaps = metric(daemon, "sluice_spool_possible_duplicates_total")
