@@ -5,8 +5,8 @@ Every stream that wants canary events and has a destination must be answered 201
 event with meta.domain "canary". A datacenter that is down, a schema that is missing and a stream without a
 destination are told apart, by exit code and by line.
 """
-import concurrent.futures
 import json
+import os
 import subprocess
 import sys
 
@@ -16,11 +16,11 @@ from streams_commands import SCHEMAS, VERSION, Schemas
 
 
 def titles():
-    """Title -> newest schema, for all that have an example to make events of."""
+    """Title -> newest schema, for all that have an example of an event; fragments are parts of other schemas."""
     schemas, found = Schemas(), {}
     for path in sorted(SCHEMAS.rglob("*.yaml")):
         title = path.parent.relative_to(SCHEMAS).as_posix()
-        if VERSION.match(path.name) and title not in found:
+        if VERSION.match(path.name) and title not in found and not title.startswith("fragment/"):
             schema = schemas.newest(title)
             if schema.get("title") == title and schema.get("examples"):
                 found[title] = schema
@@ -45,50 +45,63 @@ def posted(rows, streams):
     return [name for name, row in got.items() if row["outcome"] == "posted"]
 
 
-def arrived(broker, names, schemas, streams, before):
-    """In each topic of each stream one event more, the newest schema's first example, known by its domain."""
-    def new_in(topic):
-        records = kafka.consume(broker, topic)
-        return topic, [json.loads(value) for place, (_, _, value) in records.items()
-                       if place not in before.get(topic, ())]
+def everything(broker, topics):
+    """Topic -> events, of all records that are there; one consumer for all, since each costs seconds."""
+    done = subprocess.run(["kcat", "-G", f"canary-{os.getpid()}", "-q", "-e", "-J", "-b", broker, "-X",
+                           "auto.offset.reset=earliest", "-X", "enable.auto.commit=false", *topics],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    check(done.returncode == 0, f"kcat: {done.stderr.decode()}")
+    found = {}
+    for line in done.stdout.splitlines():
+        record = json.loads(line)
+        found.setdefault(record["topic"], []).append(json.loads(record["payload"]))
+    return found
+
+
+def arrived(broker, names, schemas, streams):
+    """In each topic of each stream only events that are the newest schema's first example, known by their domain."""
     wanted = {f"{dc}.{name}": name for name in names for dc in ("eqiad", "codfw")}
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        for topic, events in pool.map(new_in, wanted):
-            check(len(events) == 1, f"{topic}: {len(events)} new events")
-            event, schema = events[0], schemas[streams[wanted[topic]]["schema_title"]]
-            check(event["meta"]["domain"] == "canary", f"{topic}: {event['meta']}")
-            check(event["meta"]["stream"] == wanted[topic], f"{topic}: {event['meta']}")
-            example = schema["examples"][0]
-            check(event["$schema"] == example["$schema"], f"{topic}: {event['$schema']}")
-            check(set(example) <= set(event), f"{topic}: {set(example) - set(event)} is missing")
+    found = everything(broker, wanted)
+    check(set(found) == set(wanted), f"no events in {set(wanted) - set(found)}")
+    for topic, event in ((topic, event) for topic, events in found.items() for event in events):
+        title = streams[wanted[topic]]["schema_title"]
+        check(event["meta"]["domain"] == "canary", f"{topic}: {event['meta']}")
+        check(event["meta"]["stream"] == wanted[topic], f"{topic}: {event['meta']}")
+        check(event["$schema"].startswith(f"/{title}/"), f"{topic}: {event['$schema']}")
+        missing = set(schemas[title]["examples"][0]) - set(event)
+        check(not missing, f"{topic}: {missing} is missing")
 
 
 def driver(folder):
     schemas = titles()
-    check(len(schemas) > 40, f"only {len(schemas)} titles found")
+    check(len(schemas) > 30, f"only {len(schemas)} titles found")
     broker = kafka.address()
-    streams = {"canary." + title.replace("/", "."): {
+    own = f"canary{os.getpid()}."  # topics that no earlier run has written to
+    streams = {own + title.replace("/", "."): {
         "schema_title": title, "destination_event_service": "main", "canary_events_enabled": True} for title in schemas}
     first = next(iter(schemas))
-    streams["canary.off"] = {"schema_title": first, "destination_event_service": "main", "canary_events_enabled": False}
-    streams["canary.nowhere"] = {"schema_title": first, "canary_events_enabled": True}
+    streams[own + "off"] = {"schema_title": first, "destination_event_service": "main", "canary_events_enabled": False}
+    streams[own + "nowhere"] = {"schema_title": first, "canary_events_enabled": True}
     (folder / "streams.json").write_text(json.dumps({"streams": streams}))
     base = {"schema_base_uris": [str(SCHEMAS)], "stream_config_uri": str(folder / "streams.json"),
             "stream_config_object_path": "streams", "error_stream": "", **kafka.settings(broker)}
     config = folder / "canary.yaml"
-    existing = [topic for topic in kafka.topics(broker) if ".canary." in topic]
-    before = {topic: kafka.consume(broker, topic).keys() for topic in existing}
     with Daemon("config/demo.yaml", folder / "e", {**base, "topic_prefix": "eqiad.", "test_events": []}) as eqiad, \
             Daemon("config/demo.yaml", folder / "c", {**base, "topic_prefix": "codfw.", "test_events": []}) as codfw:
         services = {f"main-{name}": f"http://127.0.0.1:{daemon.port}/v1/events"
                     for name, daemon in (("eqiad", eqiad), ("codfw", codfw))}
         settings = {**base, "canary.datacenters": ["eqiad", "codfw"], "canary.services": services}
         config.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in settings.items()))
-        code, rows = canary(config)
+        # On a busy machine the cluster is slow to make 70 topics: then the timer's next round is the good one.
+        for _ in range(4):
+            code, rows = canary(config)
+            if code == 0 or not all("503" in post["error"] or "timed out" in post["error"] for row in rows
+                                    for post in row["posts"] if "error" in post):
+                break
         names = posted(rows, streams)
         check(code == 0, f"exit {code}")
-        arrived(broker, names, schemas, streams, before)
-        code, rows = canary(config, "--stream", names[0], "--stream", "no.such", "--stream", "canary.off")
+        arrived(broker, names, schemas, streams)
+        code, rows = canary(config, "--stream", names[0], "--stream", "no.such", "--stream", own + "off")
         check(code == 1 and [row["outcome"] for row in rows] == ["posted", "failed", "failed"], f"{code} {rows}")
         code, rows = canary(config, "--stream", names[0], "--url", services["main-codfw"])
         check(code == 0 and [post["status"] for post in rows[0]["posts"]] == [201], f"{code} {rows}")
