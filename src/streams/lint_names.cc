@@ -236,7 +236,8 @@ class NameMaker {
       if (first.empty()) first = std::move(one);
     }
     Take(']');
-    return negated ? "x" : first;
+    if (!negated) return first;
+    return first == "x" ? "y" : "x";
   }
 
   void SkipRepetition() {

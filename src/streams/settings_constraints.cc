@@ -9,8 +9,8 @@
 namespace sluice::streams {
 namespace {
 
-using Wanted = SettingsConstraints::Wanted;
-using Members = std::vector<std::pair<std::string, Wanted>>;
+using Wanted = WantedSetting;
+using Members = std::vector<WantedMember>;
 
 constexpr int kMaxDepth = 10;              // deeper settings count as matching, as in the original
 constexpr std::size_t kMaxKeyDepth = 100;  // of a[b][c]…: bounds recursion
@@ -58,7 +58,7 @@ void PushBack(Members& members, Wanted value) {
   for (const auto& [key, ignored] : members) {
     if (const auto number = IntegerKey(key); number && *number >= next) next = *number + 1;
   }
-  members.emplace_back(std::to_string(next), std::move(value));
+  members.push_back({std::to_string(next), std::move(value)});
 }
 
 enum class OnEqualKeys { kReplace, kMerge };
@@ -73,7 +73,7 @@ void Merge(Members& into, Members from, OnEqualKeys on_equal_keys) {
     }
     Wanted* known = Find(into, key);
     if (known == nullptr) {
-      into.emplace_back(std::move(key), std::move(value));
+      into.push_back({std::move(key), std::move(value)});
     } else if (on_equal_keys == OnEqualKeys::kReplace) {
       *known = std::move(value);
     } else {
@@ -114,12 +114,12 @@ void AddPair(std::string_view pair, Members& members) {
     std::string_view name = steps.back();
     if (!name.empty()) name.remove_suffix(1);  // the bracket
     Wanted map{false, {}, {}};
-    map.members.emplace_back(std::string(name), std::move(value));
+    map.members.push_back({std::string(name), std::move(value)});
     value = std::move(map);
   }
   Wanted* known = Find(members, steps[0]);
   if (known == nullptr) {
-    members.emplace_back(std::string(steps[0]), std::move(value));
+    members.push_back({std::string(steps[0]), std::move(value)});
   } else if (nested && !known->is_text) {
     Merge(known->members, std::move(value.members), OnEqualKeys::kReplace);
   } else {
@@ -129,7 +129,7 @@ void AddPair(std::string_view pair, Members& members) {
 
 bool IsList(const Members& members) {
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (members[i].first != std::to_string(i)) return false;
+    if (members[i].key != std::to_string(i)) return false;
   }
   return true;
 }
@@ -163,7 +163,7 @@ bool Contains(const boost::json::value& actual, const Members& wanted) {
     for (const auto& member : actual.get_object()) texts.push_back(PhpString(member.value()));
   }
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& member) {
-    const Wanted& element = member.second;
+    const Wanted& element = member.value;
     const std::string_view text =
         element.is_text ? std::string_view(element.text) : std::string_view("Array");
     return std::find(texts.begin(), texts.end(), text) != texts.end();
@@ -184,7 +184,7 @@ bool MatchValue(const boost::json::value* actual, const Wanted& wanted, int dept
 bool MatchMembers(const boost::json::value& actual, const Members& wanted, int depth) {
   if (depth == 0) return true;
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& member) {
-    return MatchValue(Find(actual, member.first), member.second, depth);
+    return MatchValue(Find(actual, member.key), member.value, depth);
   });
 }
 
@@ -232,8 +232,8 @@ SettingsConstraints SettingsConstraints::Parse(const std::vector<std::string>& p
 bool SettingsConstraints::Match(const boost::json::object& settings,
                                 const std::function<bool(std::string_view)>& is_stream) const {
   return std::all_of(wanted_.begin(), wanted_.end(), [&](const auto& member) {
-    if (member.first == "stream") return member.second.is_text && is_stream(member.second.text);
-    return MatchValue(settings.if_contains(member.first), member.second, kMaxDepth);
+    if (member.key == "stream") return member.value.is_text && is_stream(member.value.text);
+    return MatchValue(settings.if_contains(member.key), member.value, kMaxDepth);
   });
 }
 

@@ -10,6 +10,19 @@
 
 namespace sluice::streams {
 
+// What a constraint wants: a PHP array or string. Keys that PHP takes for integers are kept as
+// their digits.
+struct WantedMember;
+struct WantedSetting {
+  bool is_text = true;
+  std::string text;
+  std::vector<WantedMember> members;
+};
+struct WantedMember {
+  std::string key;
+  WantedSetting value;
+};
+
 // Which settings streams must have to be in an answer, as EventStreamConfig's parameter
 // `constraints` says it ("producers[eventgate][use_edge_uniques]=1"). Values are compared as PHP
 // writes them as strings: true is "1", false is "". Immutable; any thread.
@@ -29,15 +42,8 @@ class SettingsConstraints {
   bool Match(const boost::json::object& settings,
              const std::function<bool(std::string_view name)>& is_stream) const;
 
-  // A PHP array or string. Keys that PHP takes for integers are kept as their digits.
-  struct Wanted {
-    bool is_text = true;
-    std::string text;
-    std::vector<std::pair<std::string, Wanted>> members;
-  };
-
  private:
-  std::vector<std::pair<std::string, Wanted>> wanted_;
+  std::vector<WantedMember> wanted_;
 };
 
 // How PHP casts a scalar to a string; "Array" for the others.

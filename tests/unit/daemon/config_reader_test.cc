@@ -167,7 +167,7 @@ TEST_CASE("CheckConfig: Kafka must give a record up before the client's answer i
                               {"limits.delivery_timeout=21s"})) == Lines{});
   CHECK(!ReadText(kafka + "    message.timeout.ms: 0\n").problems.empty());
   CHECK(ProblemLines(ReadText(kafka + "    request.timeout.ms: 9000\n")) ==
-        Lines{"F:4: kafka.conf: request.timeout.ms (9000) must be below message.timeout.ms (8000): "
+        Lines{"F:3: kafka.conf: request.timeout.ms (9000) must be below message.timeout.ms (8000): "
               "a record would be given up before its broker answers"});
 }
 
