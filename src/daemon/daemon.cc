@@ -161,6 +161,8 @@ void Daemon::AddGauges() {
   if (declared_) declared_->AddGauges(metrics_);
   metrics_.AddGauge("sluice_spool_state", "0 off, 1 on, 2 full, 3 broken",
                     [this] { return static_cast<double>(producer_->spool_state()); });
+  metrics_.AddGauge("sluice_spool_records", "Spooled records that Kafka has not confirmed yet",
+                    [this] { return static_cast<double>(producer_->spool_waiting()); });
   metrics_.AddGauge("sluice_producer_queued_bytes", "Bytes of records that wait to be delivered",
                     [this] { return static_cast<double>(producer_->queued_bytes()); });
 }

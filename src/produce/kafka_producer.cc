@@ -150,6 +150,10 @@ SpoolState KafkaProducer::spool_state() const {
   return spool_ == nullptr ? SpoolState::kOff : spool_->state();
 }
 
+std::uint64_t KafkaProducer::spool_waiting() const {
+  return spool_ == nullptr ? 0 : spool_->waiting();
+}
+
 std::string KafkaProducer::spool_trouble() const {
   return spool_ == nullptr ? std::string() : spool_->trouble();
 }

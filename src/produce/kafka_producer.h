@@ -38,6 +38,7 @@ class KafkaProducer final : public Producer {
   std::uint64_t max_queued_bytes() const override;
   std::string trouble() const override;
   SpoolState spool_state() const override;
+  std::uint64_t spool_waiting() const override;
   std::string spool_trouble() const override;
 
   // Flushes both until `deadline`, but no longer than kafka's flush time-out; what is left goes to

@@ -94,6 +94,8 @@ class Producer {
 
   // What the spool is able to do, and why no more: empty if nothing can be said against it.
   virtual SpoolState spool_state() const { return SpoolState::kOff; }
+  // Records of it that Kafka has not confirmed yet.
+  virtual std::uint64_t spool_waiting() const { return 0; }
   virtual std::string spool_trouble() const { return {}; }
 
   // Delivers what is queued until `deadline`, fails the rest with kShuttingDown or

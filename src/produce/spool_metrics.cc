@@ -37,7 +37,6 @@ SpoolMetrics::SpoolMetrics(core::Metrics& metrics) {
                                                                          0.03, 0.1, 0.3, 1, 3});
   bytes = gauge("sluice_spool_bytes", "Bytes of the spool's files");
   segments = gauge("sluice_spool_segments", "Segments of the spool");
-  records = gauge("sluice_spool_records", "Records that wait to be replayed");
   oldest_seconds = gauge("sluice_spool_oldest_age_seconds", "How long the oldest record waits");
   in_flight = gauge("sluice_spool_in_flight", "Records sent to Kafka and not yet delivered");
 }

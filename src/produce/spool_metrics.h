@@ -26,7 +26,6 @@ struct SpoolMetrics {
   prometheus::Histogram* commit_seconds = nullptr;  // one group: write and sync
   prometheus::Gauge* bytes = nullptr;
   prometheus::Gauge* segments = nullptr;
-  prometheus::Gauge* records = nullptr;
   prometheus::Gauge* oldest_seconds = nullptr;
   prometheus::Gauge* in_flight = nullptr;  // replayed and not yet delivered
 };

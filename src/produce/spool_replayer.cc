@@ -482,7 +482,6 @@ void SpoolReplayer::Tidy(SteadyTime now) {
   oldest_ms_.store(oldest, std::memory_order_relaxed);
   metrics_.oldest_seconds->Set(
       oldest == 0 ? 0 : static_cast<double>(options_.now_ms() - oldest) / 1000);
-  metrics_.records->Set(static_cast<double>(waiting()));
   metrics_.in_flight->Set(static_cast<double>(in_flight_));
   metrics_.bytes->Set(static_cast<double>(log_.bytes() + aside_.bytes()));
   metrics_.segments->Set(static_cast<double>(log_.segments()));

@@ -50,7 +50,7 @@ def one_round(number, folder, settings, stream, rate, broker_pid, chance):
             eventually("an answer", lambda: sum(count.value for count in counts) > 0, 60)
             if frozen:
                 os.kill(broker_pid, signal.SIGSTOP)
-            time.sleep(chance.uniform(0.05, 2.5 if frozen else 0.6))  # the moment is what is tried
+            time.sleep(chance.uniform(0.05, 3.5 if frozen else 0.6))  # the moment is what is tried
             spooled = metric(daemon, 'sluice_acknowledgements_total{durability="spool"}')
             time.sleep(chance.uniform(0, 0.2))
             daemon.process.kill()
@@ -89,6 +89,7 @@ def all_rounds(folder, rounds, rate, seed):
     stream = f"kill.{time.time_ns()}"
     settings = {"schema_base_uris": [str(ROOT / "config/schemas")], "stream_config_uri": "", "error_stream": "",
                 "spool.mode": "all", "spool.after": "200ms", "spool.segment_bytes": "256kb", "logging.level": "error",
+                "kafka.guaranteed.conf": {"message.timeout.ms": 500, "request.timeout.ms": 300},
                 **kafka.settings(broker)}
     acknowledged, spooled = set(), 0.0
     for number in range(rounds):
