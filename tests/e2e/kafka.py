@@ -28,7 +28,8 @@ def consume(broker, topic):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
     if done.returncode != 0:
         raise Failure(f"kcat {topic}: {done.stderr.decode()}")
-    records = [json.loads(line) for line in done.stdout.splitlines()]
+    # kcat puts bytes that are no UTF-8 into its JSON as they are.
+    records = [json.loads(line) for line in done.stdout.decode(errors="replace").split("\n") if line]
     return {(r["partition"], r["offset"]): (r["key"], r["ts"], r["payload"].encode()) for r in records}
 
 

@@ -52,6 +52,10 @@ def one_round(number, folder, settings, stream, rate, broker_pid, chance):
                 os.kill(broker_pid, signal.SIGSTOP)
             time.sleep(chance.uniform(0.05, 3.5 if frozen else 0.6))  # the moment is what is tried
             spooled = metric(daemon, 'sluice_acknowledgements_total{durability="spool"}')
+            if number == 1 and spooled == 0:  # at least this one is to see the spool at work
+                eventually("an answer that rests on the spool", lambda: metric(
+                    daemon, 'sluice_acknowledgements_total{durability="spool"}') > 0, 30)
+                spooled = metric(daemon, 'sluice_acknowledgements_total{durability="spool"}')
             time.sleep(chance.uniform(0, 0.2))
             daemon.process.kill()
             daemon.wait(10)
