@@ -1,8 +1,5 @@
 #include "registry/latest_schema.h"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <string>
 #include <vector>
 
@@ -13,25 +10,8 @@
 namespace sluice::registry {
 namespace {
 
-using Version = std::array<unsigned long, 3>;
-
-// Of "/1.2.3", as FindVersionFiles gives it for the folder itself; of deeper ones nothing.
-bool ReadVersion(std::string_view uri, Version& version) {
-  const char* at = uri.data();
-  const char* const end = uri.data() + uri.size();
-  char before = '/';
-  for (unsigned long& part : version) {
-    if (at == end || *at != before) return false;
-    const auto [next, error] = std::from_chars(at + 1, end, part);
-    if (error != std::errc()) return false;
-    at = next;
-    before = '.';
-  }
-  return at == end;
-}
-
 struct Newest {
-  Version version{};
+  SchemaVersion version{};
   std::string uri;        // empty: none
   std::string extension;  // of its file
 };
@@ -42,11 +22,9 @@ Newest FindNewest(const core::SchemaOptions& options, const std::string& path) {
     const auto base = ParseBaseUri(uri);
     if (!base.has_value() || base->remote) continue;
     std::vector<std::string> ignored;  // a base without this schema is none that is broken
-    for (const VersionFile& file : FindVersionFiles(base->prefix + path, ignored)) {
-      Version version{};
-      if (!ReadVersion(file.uri, version)) continue;
-      if (newest.uri.empty() || version > newest.version)
-        newest = {version, path + file.uri, file.extension};
+    const auto found = FindNewestVersion(base->prefix + path, ignored);
+    if (found && (newest.uri.empty() || found->version > newest.version)) {
+      newest = {found->version, path + found->file.uri, found->file.extension};
     }
   }
   return newest;

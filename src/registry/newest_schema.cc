@@ -1,9 +1,7 @@
 #include "registry/newest_schema.h"
 
-#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/json/value.hpp>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -20,21 +18,6 @@
 namespace sluice::registry {
 namespace {
 
-using Version = std::array<std::uint64_t, 3>;
-
-// Of "/1.20.3"; nullopt if there is anything else.
-std::optional<Version> ParseVersion(std::string_view text) {
-  Version version{};
-  for (std::size_t i = 0; i < version.size(); ++i) {
-    if (!text.starts_with(i == 0 ? '/' : '.')) return std::nullopt;
-    text.remove_prefix(1);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version[i]);
-    if (error != std::errc()) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  }
-  return text.empty() ? std::optional<Version>(version) : std::nullopt;
-}
-
 core::Error NotFound(std::string_view title, std::string_view why) {
   return {core::ErrorCode::kSchemaNotFound,
           "no version of " + std::string(title) + " in schema_base_uris" + std::string(why)};
@@ -47,7 +30,7 @@ std::string UriOf(std::string_view title_uri, const std::string& text) {
     const auto* id = document->get_object().if_contains("$id");
     if (id != nullptr && id->is_string()) {
       const std::string_view uri = id->get_string();
-      if (uri.starts_with(title_uri) && ParseVersion(uri.substr(title_uri.size()))) {
+      if (uri.starts_with(title_uri) && ParseSchemaVersion(uri.substr(title_uri.size()))) {
         return std::string(uri);
       }
     }
@@ -90,23 +73,14 @@ struct NewestSchemas::Impl {
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored)) return NotFound(title_uri.substr(1), "");
     std::vector<std::string> problems;
-    const VersionFile* newest = nullptr;
-    Version newest_version{};
-    const auto files = FindVersionFiles(folder, problems);
-    for (const VersionFile& file : files) {
-      const auto version = ParseVersion(file.uri);  // null for versions of titles below this one
-      if (!version || (newest != nullptr && *version < newest_version)) continue;
-      newest = &file;
-      newest_version = *version;
-    }
-    if (newest == nullptr) {
-      return NotFound(title_uri.substr(1), problems.empty() ? "" : ": " + problems[0]);
-    }
-    auto document = ReadUnderFolder(base.prefix, title_uri + newest->uri + newest->extension);
+    const auto newest = FindNewestVersion(folder, problems);
+    if (!newest) return NotFound(title_uri.substr(1), problems.empty() ? "" : ": " + problems[0]);
+    const VersionFile& file = newest->file;
+    auto document = ReadUnderFolder(base.prefix, title_uri + file.uri + file.extension);
     if (document.status != FindStatus::kFound) {
       return core::Error{core::ErrorCode::kSchemaUnusable, document.reason};
     }
-    return NewestSchema{title_uri + newest->uri, std::move(document.location),
+    return NewestSchema{title_uri + file.uri, std::move(document.location),
                         std::move(document.text)};
   }
 

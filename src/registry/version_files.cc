@@ -1,10 +1,12 @@
 #include "registry/version_files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace sluice::registry {
 namespace {
@@ -61,6 +63,30 @@ std::vector<VersionFile> FindVersionFiles(const std::string& folder,
   files.reserve(found.size());
   for (auto& [uri, extension] : found) files.push_back({uri, extension});
   return files;
+}
+
+std::optional<SchemaVersion> ParseSchemaVersion(std::string_view text) {
+  SchemaVersion version{};
+  for (std::size_t i = 0; i < version.size(); ++i) {
+    if (!text.starts_with(i == 0 ? '/' : '.')) return std::nullopt;
+    text.remove_prefix(1);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version[i]);
+    if (error != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  return text.empty() ? std::optional<SchemaVersion>(version) : std::nullopt;
+}
+
+std::optional<NewestVersion> FindNewestVersion(const std::string& folder,
+                                               std::vector<std::string>& problems) {
+  std::optional<NewestVersion> newest;
+  for (VersionFile& file : FindVersionFiles(folder, problems)) {
+    const auto version = ParseSchemaVersion(file.uri);  // null in the folders below
+    if (version && (!newest || *version > newest->version)) {
+      newest = NewestVersion{*version, std::move(file)};
+    }
+  }
+  return newest;
 }
 
 }  // namespace sluice::registry

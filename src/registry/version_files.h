@@ -1,6 +1,10 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sluice::registry {
@@ -16,5 +20,19 @@ struct VersionFile {
 // read is added to `problems`.
 std::vector<VersionFile> FindVersionFiles(const std::string& folder,
                                           std::vector<std::string>& problems);
+
+using SchemaVersion = std::array<std::uint64_t, 3>;
+
+// Of "/1.20.3"; nullopt if there is anything else.
+std::optional<SchemaVersion> ParseSchemaVersion(std::string_view text);
+
+struct NewestVersion {
+  SchemaVersion version{};
+  VersionFile file;  // its uri is "/1.20.3"
+};
+
+// The highest version by number that lies in `folder` itself. `problems` as above.
+std::optional<NewestVersion> FindNewestVersion(const std::string& folder,
+                                               std::vector<std::string>& problems);
 
 }  // namespace sluice::registry
