@@ -1,13 +1,11 @@
-#include "produce/spool_replayer.h"
-
 #include <pthread.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "core/log.h"
+#include "produce/spool_replayer_impl.h"
 
 namespace sluice::produce {
 namespace {
@@ -16,64 +14,12 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kChunkRecords = 256;
-constexpr std::size_t kChunkBytes = 1u << 20;
 constexpr std::uint64_t kWindowBytes = 16u << 20;
 constexpr milliseconds kTick{200};
-constexpr milliseconds kBackoff{1000};          // after a failure
 constexpr milliseconds kCheckpointEvery{1000};  // while records are delivered
-constexpr int kMaxReadFailures = 3;
-constexpr std::size_t kMaxRefusing = 1000;  // topics that are remembered
-
-// The beginning of the one that follows, whatever could be read of it.
-SpoolPosition EndOf(const SpoolLog::Segment& segment) {
-  return {.segment = segment.number + 1, .sequence = segment.first_sequence + segment.records};
-}
-
-std::string Text(int error) { return std::error_code(error, std::generic_category()).message(); }
+constexpr std::size_t kMaxRefusing = 1000;      // topics that are remembered
 
 }  // namespace
-
-// Some records in a row, and how far they are.
-struct SpoolReplayer::Chunk {
-  struct Item {
-    Topic* topic = nullptr;
-    std::string_view topic_name;
-    Record record;
-    std::uint64_t sequence = 0;
-    std::int64_t spooled_ms = 0;
-    DeliveryMode mode = DeliveryMode::kHasty;
-    bool done = false;  // delivered or set aside
-  };
-  std::string bytes;  // what the items view
-  std::vector<Item> items;
-  SpoolPosition end;
-  std::unique_ptr<Attempt> attempt;
-  std::vector<std::size_t> tried;  // tried[i] is the item of slot i
-  bool reported = false;           // all slots are done; under the replayer's mutex
-  bool settled = false;            // nothing is left to do
-};
-
-// The records of a chunk on their way, once.
-class SpoolReplayer::Attempt final : public Delivery {
- public:
-  Attempt(SpoolReplayer& replayer, Chunk& chunk) : replayer_(replayer), chunk_(chunk) {}
-
- private:
-  // The chunk may be gone as soon as the lock is free.
-  void OnAllDone() override {
-    SpoolReplayer& replayer = replayer_;
-    {
-      const std::lock_guard lock(replayer.mutex_);
-      chunk_.reported = true;
-      --replayer.attempts_;
-      replayer.notified_ = true;
-      replayer.wake_.notify_one();
-    }
-  }
-
-  SpoolReplayer& replayer_;
-  Chunk& chunk_;
-};
 
 SpoolReplayer::SpoolReplayer(Options options, SpoolLog& log, SpoolCheckpoint& checkpoint,
                              SpoolAside& aside, SpoolMetrics& metrics, ReplayTarget& target,
@@ -226,8 +172,8 @@ bool SpoolReplayer::SetAside(const Chunk& chunk, std::size_t index, SteadyTime n
                                         .topic = item.topic_name,
                                         .record = item.record});
   if (error != 0) {
-    SetProblem("a record that Kafka refuses cannot be set aside: " + Text(error));
-    resume_at_ = now + kBackoff;
+    SetProblem("a record that Kafka refuses cannot be set aside: " + core::ErrnoText(error));
+    resume_at_ = now + kReplayBackoff;
     return false;
   }
   metrics_.set_aside->Increment();
@@ -249,7 +195,7 @@ void SpoolReplayer::Reap(SteadyTime now) {
     chunk->attempt.reset();
     if (!chunk->settled && !again_) {
       again_ = true;
-      resume_at_ = std::max(resume_at_, now + kBackoff);
+      resume_at_ = std::max(resume_at_, now + kReplayBackoff);
     }
   }
   while (!window_.empty() && window_.front()->settled) {
@@ -304,113 +250,13 @@ void SpoolReplayer::Feed(SteadyTime now) {
   }
 }
 
-// Has the reader at the first segment from `next_` on; false if there is none.
-bool SpoolReplayer::OpenReader() {
-  if (reader_ != nullptr) return true;
-  const auto segment = log_.From(next_.segment);
-  if (!segment) return false;
-  if (segment->number != next_.segment)
-    next_ = {.segment = segment->number, .sequence = segment->first_sequence};
-  std::unique_ptr<AppendFile> file;
-  if (int error = log_.OpenSegment(segment->number, &file); error != 0) {
-    SetProblem("the spool's segment " + std::to_string(segment->number) +
-               " cannot be opened: " + Text(error));
-    resume_at_ = steady_clock::now() + kBackoff;
-    return false;
-  }
-  reader_ = std::make_unique<SpoolReader>(std::move(file), segment->salt, next_.offset);
-  return true;
-}
-
-// Reads up to `most` records of one segment; false if there is nothing to read now.
-bool SpoolReplayer::ReadChunk(Chunk& chunk, std::size_t most) {
-  if (!OpenReader()) return false;
-  auto segment = log_.From(next_.segment);
-  if (!segment || segment->number != next_.segment) return false;
-  const std::uint64_t begin = next_.offset;
-  struct Place {
-    std::size_t topic, key, value;  // offsets in `bytes`
-  };
-  std::vector<Place> places;
-  SpoolRecord record;
-  bool failed = false;
-  while (chunk.items.size() < most && chunk.bytes.size() < kChunkBytes) {
-    const SpoolReader::Step step = reader_->Next(segment->data_end, &record);
-    failed = step == SpoolReader::Step::kFailed;
-    if (step == SpoolReader::Step::kDamaged) OnDamage();
-    if (failed || step == SpoolReader::Step::kEnd) break;
-    if (step == SpoolReader::Step::kDamaged) continue;
-    places.push_back({chunk.bytes.size(), chunk.bytes.size() + record.topic.size(),
-                      chunk.bytes.size() + record.topic.size() + record.record.key.size()});
-    chunk.bytes.append(record.topic).append(record.record.key).append(record.record.value);
-    chunk.items.push_back({.topic_name = record.topic,
-                           .record = record.record,
-                           .sequence = record.sequence,
-                           .spooled_ms = record.spooled_ms,
-                           .mode = record.mode});
-    next_.sequence = record.sequence + 1;
-    if (record.sequence < known_ceiling_ || record.written == Written::kPerhaps)
-      metrics_.duplicates->Increment();
-  }
-  const std::string_view bytes = chunk.bytes;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    Chunk::Item& item = chunk.items[i];
-    item.topic_name = bytes.substr(places[i].topic, item.topic_name.size());
-    item.record.key = bytes.substr(places[i].key, item.record.key.size());
-    item.record.value = bytes.substr(places[i].value, item.record.value.size());
-    item.topic = target_.OpenTopic(item.topic_name);
-  }
-  next_.offset = reader_->offset();
-  if (failed) OnUnreadable();
-  if (!failed) read_failures_ = 0;
-  if (segment->sealed && reader_ != nullptr && next_.offset >= segment->data_end) {
-    reader_.reset();
-    next_ = EndOf(*segment);
-    chunk.end = next_;
-    return true;
-  }
-  chunk.end = next_;
-  return next_.offset != begin;
-}
-
-void SpoolReplayer::OnDamage() {
-  metrics_.damaged->Increment();
-  const std::uint64_t begin = reader_->damaged_begin();
-  const int error = aside_.KeepDamaged(next_.segment, reader_->file(), begin, reader_->offset());
-  core::Log(core::LogLevel::kError, "spool_damaged",
-            error == 0
-                ? "A part of a spool segment is damaged; it was set aside."
-                : "A part of a spool segment is damaged and cannot be set aside: " + Text(error),
-            {{"segment", static_cast<std::int64_t>(next_.segment)},
-             {"offset", static_cast<std::int64_t>(begin)},
-             {"bytes", static_cast<std::int64_t>(reader_->offset() - begin)}});
-}
-
-// A disk that does not give a segment must not hold up the others for ever.
-void SpoolReplayer::OnUnreadable() {
-  const std::uint64_t number = next_.segment;
-  const std::string text = "the spool's segment " + std::to_string(number) +
-                           " cannot be read: " + Text(reader_->error());
-  resume_at_ = steady_clock::now() + kBackoff;
-  reader_.reset();
-  SetProblem(text);
-  if (++read_failures_ < kMaxReadFailures) return;
-  read_failures_ = 0;
-  metrics_.damaged->Increment();
-  const auto segment = log_.From(number);
-  if (int error = log_.Move(number, aside_.UnreadablePath(number)); error != 0)
-    return SetProblem(text + ", nor be set aside: " + Text(error));
-  core::Log(core::LogLevel::kError, "spool_damaged", "A segment was set aside: " + text);
-  if (segment) next_ = EndOf(*segment);
-}
-
 // Whether a start would know that the records of the chunk may have been sent.
 bool SpoolReplayer::Admit(const Chunk& chunk) {
   if (chunk.items.empty() || chunk.items.back().sequence < ceiling_) return true;
   if (StoreCheckpoint(chunk.items.back().sequence + 1 +
                       static_cast<std::uint64_t>(options_.window)))
     return true;
-  resume_at_ = steady_clock::now() + kBackoff;
+  resume_at_ = steady_clock::now() + kReplayBackoff;
   return false;
 }
 
@@ -440,7 +286,7 @@ void SpoolReplayer::Send(Chunk& chunk) {
 bool SpoolReplayer::StoreCheckpoint(std::uint64_t ceiling) {
   if (int error = checkpoint_.Store(done_, ceiling); error != 0) {
     metrics_.failures->Increment();
-    SetProblem("the spool's checkpoint cannot be written: " + Text(error));
+    SetProblem("the spool's checkpoint cannot be written: " + core::ErrnoText(error));
     return false;
   }
   ceiling_ = ceiling;
@@ -457,7 +303,7 @@ void SpoolReplayer::PassSegments() {
     if (first->number >= done_.segment) return;
     if (checkpoint_.current().done.segment <= first->number && !StoreCheckpoint(ceiling_)) return;
     if (int error = log_.Remove(first->number); error != 0)
-      return SetProblem("a replayed segment cannot be removed: " + Text(error));
+      return SetProblem("a replayed segment cannot be removed: " + core::ErrnoText(error));
   }
 }
 
