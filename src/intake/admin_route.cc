@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/json_text.h"
+#include "intake/http_reply.h"
 #include "intake/query.h"
 
 namespace sluice::intake {
@@ -33,51 +34,12 @@ std::optional<std::string> AdminRequest::Parameter(std::string_view name) const 
   return FindParameter(query, name);
 }
 
-std::string_view StatusText(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 201:
-      return "Created";
-    case 202:
-      return "Accepted";
-    case 204:
-      return "No Content";
-    case 304:
-      return "Not Modified";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 409:
-      return "Conflict";
-    case 412:
-      return "Precondition Failed";
-    case 413:
-      return "Content Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 507:
-      return "Insufficient Storage";
-    default:
-      return "Status";
-  }
-}
-
 AdminReply ProblemReply(int status, std::string_view detail) {
   AdminReply reply;
   reply.status = status;
   reply.content_type = "application/problem+json";
   reply.body = "{\"status\":" + std::to_string(status) + ",\"title\":";
-  core::AppendJsonString(reply.body, StatusText(status));
+  core::AppendJsonString(reply.body, ReasonPhrase(status));
   reply.body += ",\"detail\":";
   core::AppendJsonString(reply.body, detail);
   reply.body += "}\n";

@@ -45,9 +45,6 @@ struct AdminReply {
 // {"status":…,"title":…,"detail":…} as application/problem+json.
 AdminReply ProblemReply(int status, std::string_view detail);
 
-// The reason phrase of a status that the admin listener uses.
-std::string_view StatusText(int status);
-
 // The right to answer one request, once. Copyable; any thread. If the last copy goes unused, the
 // peer gets 500; after the server has gone, an answer goes nowhere.
 class AdminAnswer {

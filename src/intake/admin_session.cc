@@ -1,4 +1,5 @@
 #include "intake/admin_session.h"
+#include "intake/http_reply.h"
 
 #include <array>
 #include <boost/asio/post.hpp>
@@ -39,7 +40,7 @@ std::string_view PathOf(beast::string_view target) {
 template <class Response>
 void FillHead(Response& response, const AdminReply& reply) {
   response.result(static_cast<unsigned>(reply.status));
-  response.reason(beast::string_view(StatusText(reply.status)));
+  response.reason(beast::string_view(ReasonPhrase(reply.status)));
   if (!reply.content_type.empty()) response.set(http::field::content_type, reply.content_type);
   response.set(http::field::cache_control, "no-store");
   for (const auto& [name, value] : reply.headers) response.set(name, value);

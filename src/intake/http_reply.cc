@@ -38,6 +38,8 @@ std::string_view ReasonPhrase(int status) {
       return "Created";
     case 202:
       return "Accepted";
+    case 204:
+      return "No Content";
     case 207:
       return "Multi-Status";
     case 301:
@@ -46,12 +48,20 @@ std::string_view ReasonPhrase(int status) {
       return "Not Modified";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
       return "Method Not Allowed";
     case 408:
       return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 412:
+      return "Precondition Failed";
     case 413:
       return "Payload Too Large";
     case 414:
@@ -66,6 +76,8 @@ std::string_view ReasonPhrase(int status) {
       return "Internal Server Error";
     case 503:
       return "Service Unavailable";
+    case 507:
+      return "Insufficient Storage";
     default:
       return "Unknown";
   }
