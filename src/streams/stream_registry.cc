@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/log.h"
 #include "streams/config_reader.h"
 #include "streams/layered_snapshot.h"
 #include "streams/static_snapshot.h"
@@ -48,10 +49,17 @@ core::Result<void> StreamRegistry::SetDeclared(std::vector<DeclaredStream> strea
   const boost::json::object none;
   std::string message;
   for (const DeclaredStream& stream : streams) {
-    const auto read = ReadDeclared(stream, static_ ? static_->defaults() : none);
-    if (read.has_value()) continue;
-    if (!message.empty()) message += '\n';
-    message += read.error().message;
+    const auto alone = ReadDeclared(stream, none);
+    if (!alone.has_value()) {
+      if (!message.empty()) message += '\n';
+      message += alone.error().message;
+      continue;
+    }
+    // One that other defaults no longer fit must not hold up the others.
+    if (!static_) continue;
+    if (const auto merged = ReadDeclared(stream, static_->defaults()); !merged.has_value()) {
+      core::Log(core::LogLevel::kWarn, "declared_stream_unfit", merged.error().message);
+    }
   }
   if (!message.empty())
     return core::Error{core::ErrorCode::kStreamConfigUnavailable, std::move(message)};

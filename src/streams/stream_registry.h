@@ -89,8 +89,9 @@ class StreamRegistry {
   // Replaces all declared streams. They take part in a snapshot as soon as there are static streams
   // (an empty `stream_config` counts), and stay through refreshes. One with the name of a static
   // key is kept but not used: static wins. A declared name is found before a static regex that
-  // matches it. Fails with kStreamConfigUnavailable and what is wrong, and changes nothing then;
-  // also if not configured. Takes time in proportion to `streams`.
+  // matches it. One that is good alone but not with the default settings of now is not used as
+  // long as that is so. Fails with kStreamConfigUnavailable and what is wrong, and changes nothing
+  // then; also if not configured. Takes time in proportion to `streams`.
   core::Result<void> SetDeclared(std::vector<DeclaredStream> streams);
 
   // The current snapshot, null if not configured or not read yet. Changes only when generation()

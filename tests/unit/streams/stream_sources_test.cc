@@ -8,7 +8,7 @@
 
 #include "streams/config_assembly.h"
 #include "streams/stream_registry.h"
-#include "temp_file.h"
+#include "support/temp_folder.h"
 
 namespace sluice::streams {
 namespace {
@@ -40,13 +40,13 @@ std::vector<std::string> Keys(const StreamSnapshot& snapshot) {
 }  // namespace
 
 TEST_CASE("Stream sources: inline over files over the URI, entries stay whole") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Write("20.json",
                R"({"b":{"schema_title":"from-20","sample":1},"c":{"schema_title":"20"}})");
   folder.Write("10.yaml", "a: {schema_title: from-10}\nb: {schema_title: from-10}\n");
   folder.Write(".hidden.yaml", "h: {}\n");
   folder.Write("notes.txt", "not a configuration");
-  const TempFile file("streams:\n  a: {schema_title: uri}\n  d: {schema_title: uri}\n");
+  const test::TempFile file("streams:\n  a: {schema_title: uri}\n  d: {schema_title: uri}\n");
   core::StreamOptions options;
   options.inline_config = R"({"a":{"schema_title":"inline"}})";
   options.config_files = {folder.path()};
@@ -62,11 +62,11 @@ TEST_CASE("Stream sources: inline over files over the URI, entries stay whole") 
 }
 
 TEST_CASE("Stream sources: default settings of all lie under every stream, the first wins") {
-  const TempFile wiki(
+  const test::TempFile wiki(
       R"({"EventStreams":{"a":{"schema_title":"a","topic_prefixes":null},)"
       R"("0":{"stream":"n","schema_title":"n"},"/^r\\./":{"stream":"other"}},)"
       R"("EventStreamsDefaultSettings":{"topic_prefixes":["x."],"canary_events_enabled":true}})");
-  const TempFile listed("EventStreams:\n  - {stream: l, schema_title: l}\n");
+  const test::TempFile listed("EventStreams:\n  - {stream: l, schema_title: l}\n");
   core::StreamOptions options;
   options.default_settings = R"({"topic_prefixes":["eqiad."]})";
   options.config_files = {wiki.path(), listed.path()};
@@ -91,7 +91,7 @@ TEST_CASE("Stream sources: default settings of all lie under every stream, the f
 }
 
 TEST_CASE("Stream sources: all that is wrong is told at once, with its source") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   const std::string one = folder.Write("1.yaml", "a:\n  topics: x\n  topic_prefixes: {p: q}\n");
   const std::string two = folder.Write("2.yaml", "/(/: {}\n/x/i: {}\n/open: {}\n/y/q: {}\n");
   core::StreamOptions options;
@@ -112,7 +112,7 @@ TEST_CASE("Stream sources: all that is wrong is told at once, with its source") 
 }
 
 TEST_CASE("Stream sources: a document that holds nothing is refused") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   core::StreamOptions options;
   options.config_files = {folder.path()};
   CHECK(ReadError(options) ==
@@ -204,6 +204,21 @@ TEST_CASE("StreamRegistry: bad declarations change nothing") {
   StreamRegistry without{core::StreamOptions{}};
   CHECK(without.SetDeclared({}).has_value());
   CHECK_FALSE(without.SetDeclared({{"a", "{}"}}).has_value());
+}
+
+TEST_CASE("StreamRegistry: a declaration that the default settings spoil holds up no other") {
+  core::StreamOptions options;
+  options.inline_config = "{}";
+  options.inline_defaults =
+      R"({"producers":{"eventgate":{"enrich_fields_from_http_headers":{"a":5}}}})";
+  StreamRegistry registry(options);
+  REQUIRE(registry.Load().has_value());
+  REQUIRE(registry
+              .SetDeclared({{"spoiled", R"({"schema_title":"t"})"},
+                            {"whole", R"({"schema_title":"t","producers":null})"}})
+              .has_value());
+  CHECK(registry.Current()->FindKey("spoiled") == nullptr);
+  CHECK(registry.Current()->FindKey("whole") != nullptr);
 }
 
 TEST_CASE("StreamSettings: flags of what is not built are read") {
