@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "core/json_text.h"
 #include "core/log.h"
 #include "daemon/config_checks.h"
@@ -17,10 +18,6 @@ namespace {
 constexpr OptionSpec kConfigOption{"--config", "FILE", "YAML file; see docs/configuration.md"};
 constexpr OptionSpec kSetOption{"--set", "key.path=value", "override a key, value read as YAML",
                                 Repeat::kMany};
-
-void Print(std::FILE* stream, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-}
 
 daemon::ConfigReading ReadFrom(const Arguments& arguments) {
   return daemon::ReadConfig({std::string(arguments.Value("--config")), arguments.Values("--set")});

@@ -8,6 +8,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/explain_print.h"
+#include "cli/output.h"
 #include "core/log.h"
 #include "core/read_file.h"
 #include "daemon/config_reader.h"
@@ -16,8 +17,6 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::size_t kMaxInputBytes = 64u << 20;
-
-void Complain(const std::string& message) { std::fprintf(stderr, "sluice: %s\n", message.c_str()); }
 
 // False if it cannot be read; what is wrong was said.
 bool ReadInput(const std::string& name, std::string& text) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "core/json_text.h"
 #include "daemon/config_reader.h"
 #include "produce/kafka_check.h"
@@ -18,29 +19,27 @@ namespace {
 
 using Verdict = produce::KafkaFinding::Verdict;
 
-void Print(std::FILE* stream, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-}
-
 // The topics of the streams that the configuration names; those of regular expressions are not
 // known beforehand.
 core::Result<std::vector<std::string>> TopicsOf(const core::Config& config) {
   std::vector<std::string> topics;
-  const auto add = [&](const std::string& stream) {
-    std::string topic = streams::TopicOf(stream, config.streams.topic_prefix);
+  const auto add = [&](const std::string& stream, const streams::StreamSettings* settings) {
+    std::string topic = streams::TopicOf(stream, settings, config.streams);
     if (std::find(topics.begin(), topics.end(), topic) == topics.end())
       topics.push_back(std::move(topic));
   };
   streams::StreamRegistry registry(config.streams);
+  std::shared_ptr<const streams::StreamSnapshot> snapshot;
   if (registry.configured()) {
     if (auto loaded = registry.Load(); !loaded) return loaded.error();
-    const auto snapshot = registry.Current();
+    snapshot = registry.Current();
     for (std::size_t i = 0; i < snapshot->size(); ++i) {
       const streams::StreamSettings& stream = snapshot->entry(i);
-      if (!stream.regex) add(stream.key);
+      if (!stream.regex) add(stream.key, &stream);
     }
   }
-  if (!config.enrichment.error_stream.empty()) add(config.enrichment.error_stream);
+  const std::string& errors = config.enrichment.error_stream;
+  if (!errors.empty()) add(errors, snapshot == nullptr ? nullptr : snapshot->Find(errors));
   return topics;
 }
 

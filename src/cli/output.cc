@@ -8,6 +8,8 @@ void Print(std::FILE* stream, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stream);
 }
 
+void Complain(const std::string& message) { Print(stderr, "sluice: " + message + '\n'); }
+
 int Misused(const std::string& message) {
   Print(stderr, "sluice: " + message + '\n');
   return kUsage;

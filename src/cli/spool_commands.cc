@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "core/iso_time.h"
 #include "core/json_text.h"
 #include "core/metrics.h"
@@ -31,10 +32,6 @@ constexpr OptionSpec kSetOption{"--set", "key.path=value", "override a key, valu
 constexpr OptionSpec kDirOption{"--dir", "DIR", "the spool's folder, instead of a configuration"};
 
 constexpr std::chrono::minutes kStuckAfter{1};  // of a replay by hand that gets nowhere
-
-void Print(std::FILE* stream, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-}
 
 int Fail(ExitCode code, const std::string& text) {
   Print(stderr, "sluice: " + text + '\n');

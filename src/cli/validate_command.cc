@@ -12,6 +12,7 @@
 #include "cli/event_check.h"
 #include "cli/exit_code.h"
 #include "cli/line_reader.h"
+#include "cli/output.h"
 #include "registry/schema_loader.h"
 
 namespace sluice::cli {
@@ -20,8 +21,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kProgressInterval{500};
 constexpr std::size_t kFlushBytes = 64u << 10;
-
-void Complain(const std::string& message) { std::fprintf(stderr, "sluice: %s\n", message.c_str()); }
 
 // Verdicts to stdout in large writes, and how far it has got to a terminal.
 class Output {
