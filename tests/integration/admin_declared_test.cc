@@ -1,4 +1,5 @@
 #include "intake/admin_declared.h"
+#include "support/temp_folder.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -49,12 +50,9 @@ core::StreamOptions Streams() {
 // Declared streams on an admin listener, as the daemon puts them together.
 struct World {
   explicit World(std::size_t max_streams = 10000) {
-    std::string name = (std::filesystem::temp_directory_path() / "sluice-routes-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder = name;
-    std::ofstream(folder / "tokens")
-        << "- {name: tool, token: " << kToken << ", streams: [\"a.*\", \"static.*\", \"job.*\"]}";
-    tokens = std::make_unique<intake::AdminTokens>((folder / "tokens").string());
+    tokens = std::make_unique<intake::AdminTokens>(
+        folder.Write("tokens", "- {name: tool, token: " + std::string(kToken) +
+                                   ", streams: [\"a.*\", \"static.*\", \"job.*\"]}"));
     REQUIRE(tokens->Load().has_value());
     REQUIRE(registry.Load().has_value());
     store = std::make_unique<streams::DeclaredStore>(streams::DeclaredStore::Parts{
@@ -84,7 +82,6 @@ struct World {
   ~World() {
     admin.Stop();
     store->Stop();
-    std::filesystem::remove_all(folder);
   }
 
   static std::string Request(std::string_view method, const std::string& name,
@@ -102,7 +99,7 @@ struct World {
     return client.Receive(method);
   }
 
-  std::filesystem::path folder;
+  test::TempFolder folder;
   core::SystemClock clock;
   std::atomic<int> disk_error{0};
   std::atomic<int> no_error{0};

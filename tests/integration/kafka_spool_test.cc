@@ -10,6 +10,7 @@
 #include "produce/kafka_conf.h"
 #include "produce/kafka_producer.h"
 #include "support/mock_kafka.h"
+#include "support/temp_folder.h"
 #include "unit/produce/waiting_delivery.h"
 
 namespace sluice::produce {
@@ -24,23 +25,19 @@ struct Fixture {
   core::Metrics metrics{{}, "test"};
   core::KafkaOptions options;
   core::SpoolOptions spool;
-  std::string folder = (std::filesystem::temp_directory_path() / "sluice-spool-XXXXXX").string();
+  test::TempFolder folder;
   std::unique_ptr<KafkaProducer> producer;
 
   Fixture() {
-    REQUIRE(::mkdtemp(folder.data()) != nullptr);
     options.conf = {{"bootstrap.servers", kafka.bootstrap()}, {"queue.buffering.max.ms", "5"}};
     options.topic_conf = {{"message.timeout.ms", "1500"}};
   }
-  ~Fixture() {
-    CHECK(metrics.records_in_flight() == 0);
-    std::filesystem::remove_all(folder);
-  }
+  ~Fixture() { CHECK(metrics.records_in_flight() == 0); }
 
   void Start(core::SpoolMode mode) {
     spool.mode = mode;
     producer = std::make_unique<KafkaProducer>(options, "test", metrics);
-    producer->UseSpool(spool, folder, MakePosixFileOps());
+    producer->UseSpool(spool, folder.path(), MakePosixFileOps());
     REQUIRE(producer->Start().has_value());
   }
   StopReport Stop(milliseconds budget) { return producer->Stop(steady_clock::now() + budget); }

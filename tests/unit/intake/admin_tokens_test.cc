@@ -1,4 +1,5 @@
 #include "intake/admin_tokens.h"
+#include "support/temp_folder.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -32,18 +33,9 @@ bool Has(const std::string& text, std::string_view part) {
 }
 
 struct TokenFile {
-  TokenFile() {
-    std::string name = (std::filesystem::temp_directory_path() / "sluice-tokens-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder = name;
-  }
-  ~TokenFile() { std::filesystem::remove_all(folder); }
-  void Write(std::string_view text) {
-    const auto fresh = folder / "fresh";
-    std::ofstream(fresh) << text;
-    std::filesystem::rename(fresh, folder / "tokens");
-  }
-  std::filesystem::path folder;
+  void Write(std::string_view text) { std::filesystem::rename(folder.Write("fresh", text), path); }
+  test::TempFolder folder;
+  std::string path = folder.path() + "/tokens";
 };
 
 TEST_CASE("AnyPatternTakes: the whole name, * over dots, ? one character") {
@@ -95,7 +87,7 @@ TEST_CASE("ReadAdminTokens: all problems at once, none with a token in it") {
 TEST_CASE("AdminTokens: finds the bearer of a token, plain or hashed, and nobody else") {
   TokenFile file;
   file.Write(kGood);
-  AdminTokens tokens((file.folder / "tokens").string());
+  AdminTokens tokens(file.path);
   REQUIRE(tokens.Load().has_value());
   const auto found = tokens.Find("Bearer 0123456789abcdef-instruments");
   REQUIRE(found);
@@ -115,14 +107,14 @@ TEST_CASE("AdminTokens: finds the bearer of a token, plain or hashed, and nobody
 TEST_CASE("AdminTokens: a file that changed is read again, a broken one is not taken") {
   TokenFile file;
   file.Write(kGood);
-  AdminTokens tokens((file.folder / "tokens").string());
+  AdminTokens tokens(file.path);
   REQUIRE(tokens.Load().has_value());
   file.Write("- {name: new, token: fedcba9876543210, streams: [x]}");
   CHECK(tokens.Find("Bearer fedcba9876543210"));
   CHECK(!tokens.Find("Bearer 0123456789abcdef-instruments"));
   file.Write("- broken");
   CHECK(tokens.Find("Bearer fedcba9876543210"));
-  std::filesystem::remove(file.folder / "tokens");
+  std::filesystem::remove(file.path);
   CHECK(tokens.Find("Bearer fedcba9876543210"));
   file.Write(kGood);
   CHECK(tokens.Find("Bearer 0123456789abcdef-instruments"));
@@ -136,7 +128,7 @@ TEST_CASE("AdminTokens: systemd's folder of credentials") {
   const auto failed = without.Load();
   REQUIRE(!failed.has_value());
   CHECK(Has(failed.error().message, "LoadCredential"));
-  ::setenv("CREDENTIALS_DIRECTORY", file.folder.c_str(), 1);
+  ::setenv("CREDENTIALS_DIRECTORY", file.folder.path().c_str(), 1);
   AdminTokens with("${CREDENTIALS_DIRECTORY}/tokens");
   CHECK(with.Load().has_value());
   AdminTokens missing("${CREDENTIALS_DIRECTORY}/none");

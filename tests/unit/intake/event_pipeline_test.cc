@@ -13,29 +13,12 @@
 
 #include "support/padded.h"
 #include "support/recording_producer.h"
+#include "support/temp_folder.h"
 
 namespace sluice::intake {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder of schemas that goes with the test.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "sluice-pipeline-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  void Write(const std::string& name, std::string_view text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-  }
-  std::string path() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
 
 constexpr const char* kThing = R"(
 title: thing
@@ -105,7 +88,7 @@ struct Sink final : ReplySink {
 
 // A pipeline whose I/O thread is the test's own.
 struct Fixture {
-  Folder folder;
+  test::TempFolder folder;
   core::Config config;
   core::Metrics metrics{{}, "test"};
   test::RecordingProducer producer;

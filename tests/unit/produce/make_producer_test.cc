@@ -6,19 +6,11 @@
 #include <iterator>
 
 #include "produce/producer.h"
+#include "support/temp_folder.h"
 #include "unit/produce/waiting_delivery.h"
 
 namespace sluice::produce {
 namespace {
-
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "sluice-produce-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 std::string ReadAll(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -52,9 +44,9 @@ TEST_CASE("MakeProducer: discard completes inside of Produce") {
 }
 
 TEST_CASE("MakeProducer: files under data_dir, kept over a restart") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   core::OutputOptions options;
-  options.data_dir = folder.path + "/deep/er";
+  options.data_dir = folder.path() + "/deep/er";
   for (int run = 0; run < 2; ++run) {
     core::Metrics metrics({}, "test");
     auto producer = *MakeProducer(options, "test", metrics);
@@ -77,16 +69,16 @@ TEST_CASE("MakeProducer: files under data_dir, kept over a restart") {
 }
 
 TEST_CASE("MakeProducer: a data folder that is a file, and one that is in use") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   core::OutputOptions options;
   core::Metrics metrics({}, "test");
-  std::ofstream(folder.path + "/file") << "x";
-  options.data_dir = folder.path + "/file";
+  std::ofstream(folder.path() + "/file") << "x";
+  options.data_dir = folder.path() + "/file";
   auto result = (*MakeProducer(options, "test", metrics))->Start();
   REQUIRE_FALSE(result.has_value());
   CHECK(result.error().message.find("set data_dir to a folder") != std::string::npos);
 
-  options.data_dir = folder.path + "/data";
+  options.data_dir = folder.path() + "/data";
   auto first = *MakeProducer(options, "test", metrics);
   REQUIRE(first->Start().has_value());
   result = (*MakeProducer(options, "test", metrics))->Start();

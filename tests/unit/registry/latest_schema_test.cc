@@ -5,7 +5,7 @@
 #include <string>
 
 #include "registry/schema_loader.h"
-#include "unit/registry/temp_folder.h"
+#include "support/temp_folder.h"
 #include "validate/compiled_schema.h"
 
 namespace sluice::registry {
@@ -15,7 +15,8 @@ struct Bases {
   core::Result<SchemaPtr> Load(std::string_view title) {
     core::SchemaOptions options;
     SchemaLoaderOptions loader_options;
-    for (const TempFolder* folder : {&first, &second}) options.base_uris.push_back(folder->path());
+    for (const test::TempFolder* folder : {&first, &second})
+      options.base_uris.push_back(folder->path());
     loader_options.base_uris = options.base_uris;
     SchemaLoader loader(loader_options);
     return LoadLatestSchema(
@@ -36,8 +37,8 @@ struct Bases {
     return schema.error();
   }
 
-  TempFolder first;
-  TempFolder second;
+  test::TempFolder first;
+  test::TempFolder second;
   std::vector<std::string> asked;
 };
 

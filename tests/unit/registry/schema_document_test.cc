@@ -3,12 +3,12 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include "unit/registry/temp_folder.h"
+#include "support/temp_folder.h"
 
 namespace sluice::registry {
 
 TEST_CASE("ReadUnderFolder: follows links, symbolic or written as text, to the real file") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Write("/a/1.0.0.yaml", "title: a\n");
   folder.Write("/a/1.0.0", "1.0.0.yaml");
   folder.Write("/a/latest", "latest.yaml\n");
@@ -23,7 +23,7 @@ TEST_CASE("ReadUnderFolder: follows links, symbolic or written as text, to the r
 }
 
 TEST_CASE("ReadUnderFolder: what is not there is not found") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Write("/a/1.0.0.yaml", "title: a\n");
   for (const char* path : {"/b/1.0.0", "/a", "/", "/a/1.0.0.yaml/x"}) {
     CAPTURE(path);
@@ -34,9 +34,9 @@ TEST_CASE("ReadUnderFolder: what is not there is not found") {
 }
 
 TEST_CASE("ReadUnderFolder: nothing outside of the folder is read") {
-  const TempFolder outside;
+  const test::TempFolder outside;
   outside.Write("/secret", "title: secret\n");
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Link("/a", outside.path() + "/secret");
   folder.Link("/b", outside.path());
   folder.Write("/c", "..");
@@ -54,7 +54,7 @@ TEST_CASE("ReadUnderFolder: nothing outside of the folder is read") {
 
 TEST_CASE(
     "ReadUnderFolder: circles, pipes and broken links are unusable, a lost folder may come back") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Link("/loop", "loop");
   folder.Write("/x", "y");
   folder.Write("/y", "x");
@@ -72,7 +72,7 @@ TEST_CASE(
 }
 
 TEST_CASE("ReadUnderFolder: a document above the bound is unusable") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Write("/big", "");
   std::filesystem::resize_file(folder.path() + "/big", kMaxSchemaBytes + 1);
   const auto found = ReadUnderFolder(folder.path(), "/big");

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <set>
 
-#include "unit/registry/temp_folder.h"
+#include "support/temp_folder.h"
 #include "validate/schema_compiler.h"
 
 namespace sluice::registry {
@@ -30,8 +30,8 @@ core::Error LoadError(SchemaLoader& loader, std::string_view uri) {
 }  // namespace
 
 TEST_CASE("SchemaLoader: the first base that has a readable document wins") {
-  const TempFolder first;
-  const TempFolder second;
+  const test::TempFolder first;
+  const test::TempFolder second;
   first.Write("/a/1.0.0", "title: first\n");
   second.Write("/a/1.0.0", "title: second\n");
   second.Write("/b/1.0.0", "title: only\n");
@@ -48,7 +48,7 @@ TEST_CASE("SchemaLoader: the first base that has a readable document wins") {
 }
 
 TEST_CASE("SchemaLoader: several names of one document share one compiled schema") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Write("/a/1.0.0.yaml", kGood);
   folder.Write("/a/1.0.0", "1.0.0.yaml");
   folder.Link("/a/latest", "1.0.0.yaml");
@@ -69,7 +69,7 @@ TEST_CASE("SchemaLoader: several names of one document share one compiled schema
 }
 
 TEST_CASE("SchemaLoader: the extension is appended where it is missing") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Write("/a/1.0.0.yaml", kGood);
   folder.Write("/a/1.0.1.json", R"({"title":"json"})");
   auto options = OptionsFor({folder.path()});
@@ -81,8 +81,8 @@ TEST_CASE("SchemaLoader: the extension is appended where it is missing") {
 }
 
 TEST_CASE("SchemaLoader: $refs to other documents are loaded through the bases") {
-  const TempFolder first;
-  const TempFolder second;
+  const test::TempFolder first;
+  const test::TempFolder second;
   first.Write("/a/1.0.0",
               "$id: /a/1.0.0\nproperties: {x: {$ref: '/b/1.0.0#'}, y: {$ref: "
               "'/c/1.0.0#/definitions/d'}}\n");
@@ -112,7 +112,7 @@ TEST_CASE("SchemaLoader: $refs to other documents are loaded through the bases")
 }
 
 TEST_CASE("SchemaLoader: a compiler that never has enough is stopped") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Write("/a/1.0.0", "{}");
   auto options = OptionsFor({folder.path()});
   bool more = true;
@@ -130,7 +130,7 @@ TEST_CASE("SchemaLoader: a compiler that never has enough is stopped") {
 }
 
 TEST_CASE("SchemaLoader: an unusable document names its file and the reason") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Write("/yaml/1.0.0", "a: 1\nb: [\n");
   folder.Write("/text/1.0.0", "only some words\n");
   folder.Write("/insecure/1.0.0", "properties: {x: {type: string, pattern: a}}\n");

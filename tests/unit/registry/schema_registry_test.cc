@@ -7,7 +7,7 @@
 #include <latch>
 #include <thread>
 
-#include "unit/registry/temp_folder.h"
+#include "support/temp_folder.h"
 #include "validate/schema_compiler.h"
 
 namespace sluice::registry {
@@ -48,7 +48,7 @@ struct Bench {
     return std::stod(text.substr(at + line_start.size() + 2));
   }
 
-  TempFolder folder;
+  test::TempFolder folder;
   core::SchemaOptions options;
   core::Metrics metrics{core::MetricOptions{}, "test"};
   std::atomic<int> compiled{0};

@@ -2,12 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include "unit/registry/temp_folder.h"
+#include "support/temp_folder.h"
 
 namespace sluice::registry {
 
 TEST_CASE("FindVersionFiles: versions only, no links, no current files, no hidden folders") {
-  const TempFolder folder;
+  const test::TempFolder folder;
   folder.Write("/a/b/1.0.0.yaml", "{}");
   folder.Write("/a/b/1.0.0", "1.0.0.yaml");
   folder.Link("/a/b/latest", "1.0.0.yaml");

@@ -1,4 +1,5 @@
 #include "streams/declared_file.h"
+#include "support/temp_folder.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -11,16 +12,6 @@
 namespace sluice::streams {
 namespace {
 
-struct Folder {
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "sluice-declared-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
-
 std::string ContentOf(const std::string& path) {
   std::string content;
   CHECK(MakeDurableFile(path)->Load(&content) == 0);
@@ -28,8 +19,8 @@ std::string ContentOf(const std::string& path) {
 }
 
 TEST_CASE("DurableFile: what was appended or put in place is there, in a folder it made") {
-  const Folder folder;
-  const std::string path = folder.path / "new/deep/file";
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/new/deep/file";
   {
     const auto file = MakeDurableFile(path);
     std::string content = "before";
@@ -51,8 +42,8 @@ TEST_CASE("DurableFile: what was appended or put in place is there, in a folder 
 }
 
 TEST_CASE("DurableFile: a second process is kept away until the first has gone") {
-  const Folder folder;
-  const std::string path = folder.path / "file";
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/file";
   auto first = MakeDurableFile(path);
   std::string content;
   CHECK(first->Load(&content) == 0);
@@ -62,19 +53,19 @@ TEST_CASE("DurableFile: a second process is kept away until the first has gone")
 }
 
 TEST_CASE("DurableFile: failures are told") {
-  const Folder folder;
+  const test::TempFolder folder;
   CHECK(MakeDurableFile("/dev/full")->Append("x") == ENOSPC);
-  const std::string path = folder.path / "file";
+  const std::string path = folder.path() + "/file";
   CHECK(MakeDurableFile(path)->Append("x") == 0);
   CHECK(MakeDurableFile(path + "/below")->Append("x") != 0);
   CHECK(MakeDurableFile(path + "/below")->Replace("x") != 0);
   std::string content;
-  CHECK(MakeDurableFile(folder.path)->Load(&content) == EISDIR);
+  CHECK(MakeDurableFile(folder.path())->Load(&content) == EISDIR);
 }
 
 TEST_CASE("DurableFile: a file that was rotated away is begun anew") {
-  const Folder folder;
-  const std::string path = folder.path / "file";
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/file";
   const auto file = MakeDurableFile(path);
   CHECK(file->Append("one\n") == 0);
   std::filesystem::rename(path, path + ".1");

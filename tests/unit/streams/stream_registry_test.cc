@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/yaml_json.h"
-#include "temp_file.h"
+#include "support/temp_folder.h"
 #include "validate/pattern.h"
 
 namespace sluice::streams {
@@ -65,7 +65,7 @@ TEST_CASE("StreamRegistry: without a configuration there is no snapshot") {
 }
 
 TEST_CASE("StreamRegistry: reads the settings that the gate uses") {
-  const TempFile file(kStreams);
+  const test::TempFile file(kStreams);
   StreamRegistry registry(OptionsFor("file://" + file.path()));
   const auto loaded = registry.Load();
   REQUIRE_MESSAGE(loaded.has_value(), (loaded ? "" : loaded.error().message));
@@ -109,7 +109,7 @@ TEST_CASE("StreamRegistry: reads the settings that the gate uses") {
 }
 
 TEST_CASE("StreamSnapshot: exact key, else the first regex that matches") {
-  const TempFile file(kStreams);
+  const test::TempFile file(kStreams);
   StreamRegistry registry(OptionsFor(file.path()));
   REQUIRE(registry.Load().has_value());
   const auto snapshot = registry.Current();
@@ -130,7 +130,7 @@ TEST_CASE("StreamSnapshot: exact key, else the first regex that matches") {
 }
 
 TEST_CASE("StreamRegistry: reads what the API answers, below the object path") {
-  const TempFile file(
+  const test::TempFile file(
       R"({"streams":{"0":{"stream":"named","schema_title":"t"},)"
       R"("x":{"sample":{"rate":0.5,"n":[1,1e21]}}},"warnings":{"main":["unrecognized"]}})");
   StreamRegistry registry(OptionsFor(file.path(), "streams"));
@@ -145,7 +145,7 @@ TEST_CASE("StreamRegistry: reads what the API answers, below the object path") {
 }
 
 TEST_CASE("StreamRegistry: all problems are told at once, with their lines") {
-  const TempFile file(
+  const test::TempFile file(
       "streams:\n"
       "  a: 5\n"
       "  b:\n"
@@ -190,14 +190,14 @@ TEST_CASE("StreamRegistry: a file that is no configuration is refused with the r
     CHECK(LoadError(registry) == "stream_config_uri /dev/null: Invalid argument");
   }
   SUBCASE("an integer key without a name") {
-    const TempFile file("7: {schema_title: seven}\n");
+    const test::TempFile file("7: {schema_title: seven}\n");
     StreamRegistry registry(OptionsFor(file.path()));
     CHECK(LoadError(registry) ==
           file.path() +
               ":1: /7: an entry with an integer key has to be named by its setting `stream`");
   }
   SUBCASE("no streams") {
-    const TempFile file("{}");
+    const test::TempFile file("{}");
     StreamRegistry registry(OptionsFor(file.path()));
     CHECK(LoadError(registry) == file.path() + " holds no streams");
   }
@@ -209,28 +209,29 @@ TEST_CASE("StreamRegistry: a file that is no configuration is refused with the r
           "stream_config_uri http://127.0.0.1:1/w/api.php: connect: Connection refused");
   }
   SUBCASE("broken YAML") {
-    const TempFile file("a: 1\nb: [\n");
+    const test::TempFile file("a: 1\nb: [\n");
     StreamRegistry registry(OptionsFor(file.path()));
     CHECK(LoadError(registry).starts_with(file.path() + ": line "));
   }
   SUBCASE("a stream twice") {
-    const TempFile file("a: {}\nb: {}\na: {}\n");
+    const test::TempFile file("a: {}\nb: {}\na: {}\n");
     StreamRegistry registry(OptionsFor(file.path()));
     CHECK(LoadError(registry) == file.path() + ": line 3: this key stands twice in the same map");
   }
   SUBCASE("a stream twice, once by its setting") {
-    const TempFile file("a: {}\n0: {stream: a}\n");
+    const test::TempFile file("a: {}\n0: {stream: a}\n");
     StreamRegistry registry(OptionsFor(file.path()));
     CHECK(LoadError(registry) == file.path() + ":2: /0: stream 'a' is configured twice");
   }
   SUBCASE("no such path") {
-    const TempFile file("a: {}\n");
+    const test::TempFile file("a: {}\n");
     StreamRegistry registry(OptionsFor(file.path(), "x.streams"));
     CHECK(LoadError(registry) ==
           file.path() + ": there is no map of streams at 'x.streams' (stream_config_object_path)");
   }
   SUBCASE("MediaWiki's error") {
-    const TempFile file(R"({"error":{"code":"toomanyvalues","info":"Too many"},"streams":{}})");
+    const test::TempFile file(
+        R"({"error":{"code":"toomanyvalues","info":"Too many"},"streams":{}})");
     StreamRegistry registry(OptionsFor(file.path(), "streams"));
     CHECK(LoadError(registry) == file.path() +
                                      " holds an error instead of streams: "
@@ -239,7 +240,7 @@ TEST_CASE("StreamRegistry: a file that is no configuration is refused with the r
 }
 
 TEST_CASE("StreamRegistry: a bad file changes nothing, readers keep the snapshot they began with") {
-  TempFile file("a: {schema_title: one}\n");
+  test::TempFile file("a: {schema_title: one}\n");
   StreamRegistry registry(OptionsFor(file.path()));
   REQUIRE(registry.Load().has_value());
   const auto first = registry.Current();

@@ -21,7 +21,7 @@
 #include "core/log.h"
 #include "streams/config_copy.h"
 #include "support/captured_stderr.h"
-#include "temp_file.h"
+#include "support/temp_folder.h"
 
 namespace sluice::streams {
 namespace {
@@ -65,7 +65,7 @@ Reply Broken(std::string error) {
 
 // An updater whose remote source answers from a script; the last answer stands for ever.
 struct Fixture {
-  TempFolder folder;
+  test::TempFolder folder;
   core::StreamOptions options;
   core::Metrics metrics{{}, "test"};
   SetClock clock;
@@ -481,7 +481,7 @@ TEST_CASE("StreamUpdater: many threads ask, declare and read while it refreshes"
 }
 
 TEST_CASE("StreamUpdater: stops while a request hangs") {
-  TempFolder folder;
+  test::TempFolder folder;
   core::StreamOptions options;
   options.config_uri = kUrl;
   options.config_object_path = "streams";
