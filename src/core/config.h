@@ -16,6 +16,19 @@ namespace sluice::core {
 
 using StringPairs = std::vector<std::pair<std::string, std::string>>;
 
+enum class TlsVersion : std::uint8_t { kTls12, kTls13 };
+
+// TLS of one listener; without a certificate it speaks plain HTTP.
+struct TlsOptions {
+  std::string certificate;  // PEM file, the chain after it
+  std::string key;          // PEM file
+  std::string client_ca;    // PEM file; clients must then show a certificate of these
+  std::vector<std::string> allowed_names;  // of client certificates; empty: any
+  TlsVersion min_version = TlsVersion::kTls12;
+
+  bool enabled() const { return !certificate.empty(); }
+};
+
 struct HttpOptions {
   std::string interface = "127.0.0.1";
   std::uint16_t port = 8888;
@@ -25,6 +38,8 @@ struct HttpOptions {
   int io_threads = 0;                                     // 0: one per core
   std::vector<std::string> event_paths = {"/v1/events"};  // further ones are aliases
   std::optional<std::string> cors = "*";                  // nullopt: no CORS headers
+  std::vector<std::string> cors_origins;                  // if any, instead of `cors`
+  int cors_max_age = 0;                                   // seconds; 0: not said
   std::optional<std::string> csp =
       "default-src 'self'; object-src 'none'; media-src 'none'; img-src 'none'; style-src 'none'; "
       "base-uri 'self'; frame-ancestors 'self'";
@@ -36,6 +51,19 @@ struct HttpOptions {
   std::optional<std::string> schema_uri_query_param;
   std::optional<std::string> stream_query_param;
   std::string stream_config_api_path = "/w/api.php";  // empty: no such route
+  std::string unix_socket;                            // path of a further listener; empty: none
+  std::string admin_unix_socket;                      // the same
+  TlsOptions tls;
+  TlsOptions admin_tls;
+};
+
+// What one client or one stream may send in a second; 0: as much as it likes.
+struct RateOptions {
+  int requests = 0;
+  int events = 0;
+  std::uint64_t bytes = 0;
+
+  bool any() const { return requests > 0 || events > 0 || bytes > 0; }
 };
 
 struct LimitOptions {
@@ -54,6 +82,12 @@ struct LimitOptions {
   std::chrono::milliseconds idle_timeout{620000};
   std::chrono::milliseconds write_timeout{30000};
   std::chrono::milliseconds delivery_timeout{10000};  // from admission to the answer; then 503
+  int max_connections_per_address = 0;                // 0: no bound
+  std::chrono::milliseconds max_connection_age{0};    // then closed between requests; 0: no bound
+  RateOptions client;                                 // of one client address
+  RateOptions stream;                                 // of one stream
+  std::chrono::milliseconds rate_burst{2000};         // how much of a rate may be saved up
+  int rate_clients = 100000;                          // addresses that are remembered
 };
 
 struct SchemaOptions {
@@ -106,6 +140,20 @@ struct EnrichmentOptions {
   std::string error_stream;                                             // empty: no error events
 };
 
+// The last refused events of each stream, to look at on the admin listener.
+struct RefusedOptions {
+  int keep = 0;  // of each stream; 0: none are kept
+  int max_streams = 200;
+  std::uint64_t max_event_bytes = 4u << 10;            // of one event; what is longer is cut
+  std::vector<std::string> mask = {"http.client_ip"};  // field paths whose values are not shown
+};
+
+// Live events of the daemon on the admin listener.
+struct TapOptions {
+  int max_clients = 4;             // 0: there is no such route
+  int max_events_per_second = 50;  // of one client
+};
+
 enum class OutputKind : std::uint8_t { kKafka, kFiles, kDiscard };
 enum class FsyncPolicy : std::uint8_t { kNever, kBatch };
 
@@ -135,10 +183,10 @@ struct KafkaAdmitOptions {
 
 // A second cluster, written to while the first cannot be reached.
 struct KafkaFallbackOptions {
-  StringPairs conf;  // over kafka.conf; empty: there is none
-  std::chrono::milliseconds after{60000};
-  std::chrono::milliseconds back_after{120000};
-  std::string topic_prefix;  // put before the whole topic name there
+  StringPairs conf;                              // over kafka.conf; empty: there is none
+  std::chrono::milliseconds after{60000};        // without a delivery of the first
+  std::chrono::milliseconds back_after{120000};  // of the first being well again
+  std::string topic_prefix;                      // before the whole topic name there
 
   bool configured() const { return !conf.empty(); }
 };
@@ -205,6 +253,8 @@ struct Config {
   StreamOptions streams;
   DeclaredStreamOptions declared_streams;
   EnrichmentOptions enrichment;
+  RefusedOptions refused;
+  TapOptions tap;
   OutputOptions output;
   MetricOptions metrics;
   ShutdownOptions shutdown;
