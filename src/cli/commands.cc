@@ -11,6 +11,7 @@
 #include "cli/explain_command.h"
 #include "cli/kafka_commands.h"
 #include "cli/output.h"
+#include "cli/reload_command.h"
 #include "cli/spool_commands.h"
 #include "cli/streams_canary.h"
 #include "cli/streams_check.h"
@@ -33,6 +34,7 @@ struct Command {
 constexpr auto kCommands = std::to_array<Command>({
     {ServeSpec, Serve},
     {CheckConfigSpec, CheckConfig},
+    {ReloadSpec, Reload},
     {ValidateSpec, Validate},
     {ExplainSpec, Explain},
     {KafkaCheckSpec, KafkaCheck},

@@ -106,7 +106,8 @@ int Serve(const Arguments& arguments) {
   if (!reading.problems.empty()) return kUsage;
   core::ConfigureLog(reading.config.log);
   LogIgnored(reading.ignored);
-  return daemon::Serve(reading.config);
+  return daemon::Serve({std::string(arguments.Value("--config")), arguments.Values("--set")},
+                       reading.config);
 }
 
 }  // namespace sluice::cli

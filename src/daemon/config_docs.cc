@@ -76,14 +76,15 @@ std::string EscapeCell(std::string_view text) {
 }
 
 std::string KeyTable() {
-  std::string out = "| key | type | default | what |\n|---|---|---|---|\n";
+  std::string out = "| key | type | default | reload | what |\n|---|---|---|---|---|\n";
   const core::Config defaults;
   for (const ConfigKey& key : ConfigKeys()) {
     std::string value = FormatValue(key, defaults, Secrets::kShow);
     if (value == "\"\"" || value == "[]" || value == "{}") value.clear();
     out += "| `" + std::string(key.name) + "` | " + DescribeType(key) + " | ";
     if (!value.empty()) out += '`' + EscapeCell(value) + '`';
-    out += " | " + EscapeCell(key.text) + " |\n";
+    out += key.reload == Reload::kLive ? " | yes | " : " | | ";
+    out += EscapeCell(key.text) + " |\n";
   }
   return out;
 }
@@ -123,7 +124,7 @@ Made by `sluice check-config --print-docs`; a test holds this page against the c
 
 `sluice serve --config FILE` reads one YAML file; `--set key=value` overrides a key, its value read as YAML
 (`--set port=0`, `--set 'schema_base_uris=[a, b]'`, `--set kafka.conf.linger.ms=5`). A change takes effect at the next
-start. `sluice check-config --config FILE` tells all that is wrong with a file at once, each with its key and line, and
+start, or with a reload (SIGHUP, `sluice reload`) where the column says yes. `sluice check-config --config FILE` tells all that is wrong with a file at once, each with its key and line, and
 connects to nothing; `--print` shows what is in force, secrets masked.
 
 Two shapes of file are read.

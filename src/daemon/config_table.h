@@ -33,6 +33,9 @@ enum class Notation : std::uint8_t {
   kSecretPairs,   // a map whose values may be secret
 };
 
+// When a changed value takes effect: with a reload, or only at the next start.
+enum class Reload : std::uint8_t { kRestart, kLive };
+
 // One key of the configuration: everything that is known about it. Its default is what
 // core::Config{} holds.
 struct ConfigKey {
@@ -43,6 +46,7 @@ struct ConfigKey {
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
   Notation notation = Notation::kPlain;
   std::string_view example = {};  // YAML for config/production.yaml, where the default would not do
+  Reload reload = Reload::kRestart;
 };
 
 // All keys, in the order of the documentation: those of one section stand together.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,7 +15,9 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/metrics.h"
+#include "daemon/config_docs.h"
 #include "daemon/declared_streams.h"
+#include "daemon/reloader.h"
 #include "daemon/signals.h"
 #include "intake/admin_server.h"
 #include "intake/admission.h"
@@ -38,7 +41,8 @@ constexpr int kLoss = 3;
 // The parts of the process, each made once, in the order in which they need each other.
 class Daemon {
  public:
-  explicit Daemon(const core::Config& config) : config_(config) {}
+  Daemon(const ConfigSource& source, const core::Config& config)
+      : config_(config), reloader_(source, config, metrics_) {}
 
   int Run() {
     if (const auto started = Start(); !started.has_value()) {
@@ -49,24 +53,24 @@ class Daemon {
     while (true) {
       const int signal = signals_.Wait(milliseconds(1000));
       if (signal == SIGTERM || signal == SIGINT) break;
-      if (signal == SIGHUP) {
-        core::Log(core::LogLevel::kInfo, "reload",
-                  "Reading the stream configuration again; other keys are only read at start.");
-        updater_.Refresh();
-      }
+      if (signal == SIGHUP) Reload();
     }
     return Stop();
   }
 
  private:
   core::Result<void> Start();
+  void AddReloadingParts();
+  void AddReloadRoutes();
+  void WarnOfErrorStream(const core::Config& config) const;
+  ReloadReport Reload();
   void AddGauges();
   void AnnounceReady();
   std::vector<intake::ReadinessCondition> Readiness();
   void AwaitIdle(steady_clock::time_point until);
   int Stop();
 
-  const core::Config& config_;
+  const core::Config& config_;  // of the start: of keys that do not reload
   std::atomic<bool> stopping_{false};
   Signals signals_;  // first: its mask is for all threads
   core::SystemClock clock_;
@@ -77,6 +81,7 @@ class Daemon {
                                    config_.output.data_dir + "/stream-config.json",
                                    config_.user_agent}};
   registry::SchemaRegistry schemas_{config_.schemas, metrics_};
+  Reloader reloader_;
   std::unique_ptr<DeclaredStreams> declared_;  // null where nobody may declare any
   std::unique_ptr<produce::Producer> producer_;
   std::unique_ptr<intake::EventServer> events_;
@@ -100,18 +105,22 @@ void RaiseFileLimit(int connections) {
   }
 }
 
+void Daemon::WarnOfErrorStream(const core::Config& config) const {
+  const std::string& error_stream = config.enrichment.error_stream;
+  if (!streams_.configured() || error_stream.empty() ||
+      streams_.Current()->Find(error_stream) != nullptr)
+    return;
+  core::Log(core::LogLevel::kWarn, "error_stream_not_configured",
+            "The error_stream is not in the stream configuration, so no error event can be "
+            "produced: add it there.",
+            {{"error_stream", error_stream}});
+}
+
 core::Result<void> Daemon::Start() {
   RaiseFileLimit(config_.limits.max_connections + config_.http.admin_max_connections);
   // Fatal if it cannot be read and there is no copy: without it nothing may enter.
   if (auto started = updater_.Start(); !started.has_value()) return started;
-  const std::string& error_stream = config_.enrichment.error_stream;
-  if (streams_.configured() && !error_stream.empty() &&
-      streams_.Current()->Find(error_stream) == nullptr) {
-    core::Log(core::LogLevel::kWarn, "error_stream_not_configured",
-              "The error_stream is not in the stream configuration, so no error event can be "
-              "produced: add it there.",
-              {{"error_stream", error_stream}});
-  }
+  WarnOfErrorStream(config_);
   if (auto started = schemas_.Start(); !started.has_value()) return started;
   if (!config_.declared_streams.tokens_file.empty()) {
     declared_ = std::make_unique<DeclaredStreams>(
@@ -135,9 +144,70 @@ core::Result<void> Daemon::Start() {
       intake::AdminServer::Providers{[this] { return metrics_.Scrape(); },
                                      [this] { return Readiness(); }});
   if (declared_) declared_->AddTo(*admin_);
+  AddReloadRoutes();
+  AddReloadingParts();
   AddGauges();
   if (auto started = admin_->Start(); !started.has_value()) return started;
   return events_->Start();
+}
+
+// In the order in which a new configuration takes effect: the streams before what reads them.
+void Daemon::AddReloadingParts() {
+  using Result = core::Result<Reloader::Apply>;
+  reloader_.AddPart([this](const ConfigChange& change) -> Result {
+    if (change.Touches("stream_config")) return updater_.Prepare(change.config->streams);
+    return Reloader::Apply([this] { updater_.Refresh(); });
+  });
+  reloader_.AddPart([this](const ConfigChange& change) -> Result {
+    auto parts = events_->Prepare(change.config);
+    if (!parts.has_value()) return parts.error();
+    return Reloader::Apply([this, parts = *std::move(parts)] {
+      if (events_->Use(parts)) return;
+      core::Log(core::LogLevel::kError, "reload_late",
+                "An I/O thread has not taken the new configuration yet: it is blocked.");
+    });
+  });
+  reloader_.AddPart([this](const ConfigChange& change) -> Result {
+    return Reloader::Apply([this, config = change.config] {
+      schemas_.Use(config->schemas);
+      core::ConfigureLog(config->log);
+      WarnOfErrorStream(*config);
+    });
+  });
+}
+
+void Daemon::AddReloadRoutes() {
+  intake::AdminRoute config;
+  config.methods = {intake::AdminMethod::kGet};
+  config.path = "/-/config";
+  config.handler = intake::Answering([this](const intake::AdminRequest&) {
+    intake::AdminReply reply;
+    reply.content_type = "text/yaml; charset=utf-8";
+    reply.body = EffectiveConfig(*reloader_.current());
+    return reply;
+  });
+  admin_->AddRoute(std::move(config));
+  intake::AdminRoute reload;
+  reload.methods = {intake::AdminMethod::kPost};
+  reload.path = "/-/reload";
+  reload.handler = intake::Answering([this](const intake::AdminRequest&) {
+    const ReloadReport report = Reload();
+    intake::AdminReply reply;
+    reply.status = report.applied ? 200 : 409;
+    reply.body = report.Json();
+    return reply;
+  });
+  admin_->AddRoute(std::move(reload));
+}
+
+ReloadReport Daemon::Reload() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=Reading the configuration again",
+             static_cast<long long>(now.tv_sec) * 1000000 + now.tv_nsec / 1000);
+  ReloadReport report = reloader_.Reload();
+  sd_notifyf(0, "READY=1\nSTATUS=%s", report.Summary().c_str());
+  return report;
 }
 
 void Daemon::AddGauges() {
@@ -187,7 +257,7 @@ std::vector<intake::ReadinessCondition> Daemon::Readiness() {
     // Good all the same: events can be taken without it while Kafka is well.
     conditions.push_back({"spool", true, producer_->spool_trouble()});
   }
-  const bool room = admission_.bytes() < config_.limits.memory_bytes;
+  const bool room = admission_.bytes() < reloader_.current()->limits.memory_bytes;
   conditions.push_back(
       {"memory", room, room ? "" : "limits.memory_bytes is used up by requests in flight"});
   if (streams_.configured()) {
@@ -210,7 +280,7 @@ int Daemon::Stop() {
   sd_notify(0, "STOPPING=1\nSTATUS=Finishing what was taken");
   core::Log(core::LogLevel::kInfo, "stopping", "Stopping: no new events from now on.");
   stopping_ = true;
-  const auto& options = config_.shutdown;
+  const core::ShutdownOptions options = reloader_.current()->shutdown;
   if (options.not_ready_delay.count() > 0) std::this_thread::sleep_for(options.not_ready_delay);
   const auto deadline = steady_clock::now() + options.deadline;
   const std::uint64_t lost_before = metrics_.hasty_lost();
@@ -235,6 +305,8 @@ int Daemon::Stop() {
 
 }  // namespace
 
-int Serve(const core::Config& config) { return Daemon(config).Run(); }
+int Serve(const ConfigSource& source, const core::Config& config) {
+  return Daemon(source, config).Run();
+}
 
 }  // namespace sluice::daemon

@@ -49,16 +49,23 @@ void Permit::Free() {
   requests_ = 0;
 }
 
+void AdmissionControl::Use(const core::LimitOptions& options) {
+  max_in_flight_.store(options.max_in_flight_requests, std::memory_order_relaxed);
+  max_connections_.store(options.max_connections, std::memory_order_relaxed);
+  max_bytes_.store(options.memory_bytes, std::memory_order_relaxed);
+}
+
 core::Result<Permit> AdmissionControl::Admit(std::uint64_t declared_bytes) {
   if (draining()) {
     return core::Error{core::ErrorCode::kShuttingDown, "The service is shutting down."};
   }
   // Adds first and takes back: two threads cannot both take the last place.
-  if (in_flight_.fetch_add(1, std::memory_order_relaxed) >= options_.max_in_flight_requests) {
+  if (in_flight_.fetch_add(1, std::memory_order_relaxed) >=
+      max_in_flight_.load(std::memory_order_relaxed)) {
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
     return core::Error{core::ErrorCode::kOverloaded,
                        "Too many requests in flight (limits.max_in_flight_requests is " +
-                           std::to_string(options_.max_in_flight_requests) + ")."};
+                           std::to_string(max_in_flight_) + ")."};
   }
   Permit permit(this, 1);
   if (!permit.Charge(declared_bytes)) return MemoryError(declared_bytes);
@@ -74,11 +81,12 @@ Permit AdmissionControl::Reserve(std::uint64_t bytes) {
 core::Error AdmissionControl::MemoryError(std::uint64_t bytes) const {
   return {core::ErrorCode::kOverloaded, "No memory left for " + std::to_string(bytes) +
                                             " bytes of this request (limits.memory_bytes is " +
-                                            std::to_string(options_.memory_bytes) + ")."};
+                                            std::to_string(max_bytes_) + ")."};
 }
 
 bool AdmissionControl::Connected() {
-  if (connections_.fetch_add(1, std::memory_order_relaxed) >= options_.max_connections) {
+  if (connections_.fetch_add(1, std::memory_order_relaxed) >=
+      max_connections_.load(std::memory_order_relaxed)) {
     connections_.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
@@ -89,7 +97,8 @@ void AdmissionControl::Disconnected() { connections_.fetch_sub(1, std::memory_or
 
 bool AdmissionControl::ChargeBytes(std::uint64_t bytes) {
   const std::uint64_t before = bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  if (before + bytes <= options_.memory_bytes && before + bytes >= before) return true;
+  if (before + bytes <= max_bytes_.load(std::memory_order_relaxed) && before + bytes >= before)
+    return true;
   bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   return false;
 }

@@ -46,7 +46,10 @@ class Permit {
 // Decides, before a body is read, whether a request may come in; cheapest check first. Any thread.
 class AdmissionControl {
  public:
-  explicit AdmissionControl(const core::LimitOptions& options) : options_(options) {}
+  explicit AdmissionControl(const core::LimitOptions& options) { Use(options); }
+
+  // Goes by these bounds from now on; what is in already stays. Any thread.
+  void Use(const core::LimitOptions& options);
 
   // kShuttingDown while draining; kOverloaded with the name of the limit to raise when in-flight
   // requests or memory are used up. `declared_bytes` is the Content-Length, or 0.
@@ -76,7 +79,9 @@ class AdmissionControl {
   bool ChargeBytes(std::uint64_t bytes);
   void RefundBytes(std::uint64_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
 
-  const core::LimitOptions& options_;
+  std::atomic<int> max_in_flight_{0};
+  std::atomic<int> max_connections_{0};
+  std::atomic<std::uint64_t> max_bytes_{0};
   std::atomic<bool> draining_{false};
   std::atomic<int> in_flight_{0};
   std::atomic<int> connections_{0};

@@ -1,5 +1,7 @@
 #include "intake/deadlines.h"
 
+#include <utility>
+
 namespace sluice::intake {
 namespace {
 
@@ -11,9 +13,14 @@ constexpr std::chrono::seconds kLingerTime{2};
 
 }  // namespace
 
-Deadlines::Deadlines(const core::LimitOptions& limits) {
+Deadlines::Deadlines(const core::LimitOptions& limits) { Use(limits); }
+
+// All entries of a list move by the same time, so its order stays.
+void Deadlines::Use(const core::LimitOptions& limits) {
   const auto set = [this](Wait what, Clock::duration duration) {
-    durations_[static_cast<int>(what)] = duration;
+    const auto change = duration - std::exchange(durations_[static_cast<int>(what)], duration);
+    DeadlineEntry* entry = lists_[static_cast<int>(what)].first;
+    for (; entry != nullptr; entry = entry->next_) entry->due_ += change;
   };
   set(Wait::kHeader, limits.header_timeout);
   set(Wait::kBody, limits.body_timeout);

@@ -38,6 +38,9 @@ class Deadlines {
 
   explicit Deadlines(const core::LimitOptions& limits);
 
+  // Other durations from now on; what is running moves by the difference.
+  void Use(const core::LimitOptions& limits);
+
   // Sets, replaces or (kNone) removes the one deadline of `entry`, counted from the last tick.
   void Set(DeadlineEntry& entry, Wait what);
   // Calls OnDeadline of all that are due; it may call Set and destroy its own entry.

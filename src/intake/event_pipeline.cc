@@ -29,10 +29,24 @@ void EventPipeline::Process(IngestRequest&& request, std::shared_ptr<ReplySink> 
 
 void EventPipeline::Tick(std::chrono::steady_clock::time_point now) { impl_->Tick(now); }
 
+void EventPipeline::UseConfig(ConfigPtr config) { impl_->UseConfig(std::move(config)); }
+
 EventPipeline::Impl::Impl(Parts parts)
     : parts_(std::move(parts)),
-      routes_(parts_.config, parts_.schemas, parts_.streams, parts_.metrics),
-      processor_(parts_.config, parts_.producer, parts_.metrics) {}
+      config_(std::shared_ptr<void>(), &parts_.config),
+      routes_(*config_, parts_.schemas, parts_.streams, parts_.metrics) {
+  processor_.emplace(*config_, parts_.producer, parts_.metrics);
+}
+
+// Nothing is being processed now: requests that wait for a schema are planned anew when it is
+// there.
+void EventPipeline::Impl::UseConfig(ConfigPtr config) {
+  const auto later = config->limits.delivery_timeout - config_->limits.delivery_timeout;
+  for (IngestJob* job = first_; job != nullptr; job = job->next) job->deadline += later;
+  routes_.Use(*config);
+  processor_.emplace(*config, parts_.producer, parts_.metrics);
+  config_ = std::move(config);  // last: what it replaces was used until here
+}
 
 void EventPipeline::Impl::Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink) {
   if (thread_ == std::thread::id{})
@@ -96,7 +110,7 @@ void EventPipeline::Impl::Run(JobPtr job, const RequestFacts& facts, std::int64_
   job->out_of_memory = job->permit && !job->permit.Charge(plan_bytes);
   for (const EventInput& input : inputs_) {
     if (job->out_of_memory) break;
-    processor_.Process(input, scope);
+    processor_->Process(input, scope);
   }
   ReleaseLargeTables(body_bytes, *job);
   if (job->out_of_memory) {  // nothing was produced yet
@@ -128,7 +142,7 @@ void EventPipeline::Impl::Plan(const RequestFacts& facts, StoredRequest* stored,
   const std::uint32_t end = nodes[0].nodes();
   std::uint32_t index = 0;
   for (std::uint32_t at = array ? 1 : 0; at < end; at += nodes[at].nodes()) {
-    EventInput input{at, index++, processor_.AddressOf(document_, nodes + at, facts), nullptr,
+    EventInput input{at, index++, processor_->AddressOf(document_, nodes + at, facts), nullptr,
                      nullptr};
     EventAddress& address = input.address;
     if (!address.error) input.route = routes_.Find(address.schema_uri, address.stream);
@@ -164,7 +178,7 @@ std::vector<std::string> EventPipeline::Impl::HeaderNames() const {
       names.push_back(std::move(lower));
     }
   };
-  add(parts_.config.enrichment.request_headers);
+  add(config_->enrichment.request_headers);
   if (routes_.snapshot() != nullptr) {
     for (const EventInput& input : inputs_) {
       const streams::StreamSettings* settings = routes_.snapshot()->Find(input.address.stream);

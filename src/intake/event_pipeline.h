@@ -38,6 +38,9 @@ class EventPipeline final : public IngestHandler {
   // Answers requests that waited longer than limits.delivery_timeout with what is known by then.
   void Tick(std::chrono::steady_clock::time_point now) override;
 
+  // In place of Parts::config.
+  void UseConfig(ConfigPtr config) override;
+
   class Impl;
 
  private:

@@ -1,7 +1,9 @@
 #include "intake/event_server.h"
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <future>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,6 +18,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr std::chrono::milliseconds kStopPoll{2};
+// A thread comes to what is posted to it within microseconds, unless something is wrong.
+constexpr std::chrono::seconds kLongestChange{5};
 
 // SO_REUSEPORT lets a second process of the same user take the same port without a word: see first
 // that it is free.
@@ -42,19 +46,13 @@ struct EventServer::Impl {
         make_handler(std::move(f)),
         stream_configs(streams != nullptr && streams->configured()
                            ? std::make_unique<StreamConfigPages>(*streams, c.http.compression_level)
-                           : nullptr),
-        router(c, stream_configs ? StreamConfigRoutes::kServed : StreamConfigRoutes::kNone),
-        pages(c, router) {}
+                           : nullptr) {}
 
   const core::Config& config;
   AdmissionControl& admission;
   core::Metrics& metrics;
   IngestHandlerFactory make_handler;
   const std::unique_ptr<StreamConfigPages> stream_configs;
-  const Router router;
-  const Pages pages;
-  AddressSet trusted_proxies;
-  std::unique_ptr<ServerParts> parts;
   std::vector<std::unique_ptr<IoThread>> threads;
   tcp::endpoint bound;
   bool draining = false;
@@ -77,24 +75,19 @@ EventServer::~EventServer() { Stop(std::chrono::steady_clock::now()); }
 
 core::Result<void> EventServer::Start() {
   const core::HttpOptions& options = impl_->config.http;
-  auto trusted = AddressSet::Parse(options.trusted_proxies);
-  if (!trusted) {
-    return core::Error{core::ErrorCode::kInternal, "trusted_proxies: " + trusted.error().message};
-  }
-  impl_->trusted_proxies = std::move(*trusted);
+  // Without an owner: it outlives this.
+  const auto parts = Prepare(ConfigPtr(std::shared_ptr<void>(), &impl_->config));
+  if (!parts) return parts.error();
   boost::system::error_code ec;
   const auto address = asio::ip::make_address(options.interface, ec);
   const tcp::endpoint where(address, options.port);
   if (!ec) ec = ProbePort(where);
   if (ec) return ListenError("interface", "port", options.interface, options.port, ec);
-  impl_->parts = std::make_unique<ServerParts>(
-      ServerParts{impl_->config, impl_->router, impl_->pages, impl_->trusted_proxies,
-                  impl_->admission, impl_->metrics, impl_->stream_configs.get()});
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const int count = options.io_threads > 0 ? options.io_threads : static_cast<int>(cores);
   impl_->bound = where;
   for (int i = 0; i < count; ++i) {
-    auto thread = std::make_unique<IoThread>(*impl_->parts, impl_->make_handler);
+    auto thread = std::make_unique<IoThread>(*parts, impl_->make_handler);
     const auto bound =
         thread->Listen(impl_->bound);  // the others on the port that the first one got
     if (!bound) {
@@ -107,6 +100,31 @@ core::Result<void> EventServer::Start() {
   }
   for (const auto& thread : impl_->threads) thread->Start();
   return {};
+}
+
+core::Result<ServerPartsPtr> EventServer::Prepare(ConfigPtr config) const {
+  auto trusted = AddressSet::Parse(config->http.trusted_proxies);
+  if (!trusted) {
+    return core::Error{core::ErrorCode::kInternal, "trusted_proxies: " + trusted.error().message};
+  }
+  return std::make_shared<const ServerParts>(
+      std::move(config), *std::move(trusted),
+      ServerParts::Fixed{impl_->admission, impl_->metrics, impl_->stream_configs.get()});
+}
+
+bool EventServer::Use(const ServerPartsPtr& parts) {
+  impl_->admission.Use(parts->config.limits);
+  if (impl_->stream_configs) impl_->stream_configs->Use(parts->config.http.compression_level);
+  // Shared: a thread that is late may come to it after this has returned.
+  const auto waiting = std::make_shared<std::atomic<std::size_t>>(impl_->threads.size());
+  const auto done = std::make_shared<std::promise<void>>();
+  for (const auto& thread : impl_->threads) {
+    thread->Use(parts, [waiting, done] {
+      if (waiting->fetch_sub(1) == 1) done->set_value();
+    });
+  }
+  return impl_->threads.empty() ||
+         done->get_future().wait_for(kLongestChange) == std::future_status::ready;
 }
 
 std::uint16_t EventServer::port() const { return impl_->bound.port(); }

@@ -14,6 +14,8 @@
 
 namespace sluice::intake {
 
+struct ServerParts;
+
 // The events listener: its I/O threads and their connections. The arguments outlive it. Its
 // functions are called from one thread, not one of its own.
 class EventServer {
@@ -29,6 +31,13 @@ class EventServer {
   // "127.0.0.1:8888": what was bound, with the real port. Valid after Start.
   std::string address() const;
   std::uint16_t port() const;
+
+  // What serving by `config` takes, for Use. Fails with one sentence that says what to change;
+  // nothing has changed then. After Start.
+  core::Result<std::shared_ptr<const ServerParts>> Prepare(ConfigPtr config) const;
+  // Serves by these from now on, but for the addresses and the number of threads. Returns when
+  // every thread does so, or false if one of them did not get to it in time.
+  bool Use(const std::shared_ptr<const ServerParts>& parts);
 
   // No new connections and requests from now on: idle connections are closed, requests in flight go
   // on, the others get 503 and the end of their connection. Returns at once.

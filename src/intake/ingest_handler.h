@@ -4,9 +4,13 @@
 #include <functional>
 #include <memory>
 
+#include "core/config.h"
 #include "intake/ingest.h"
 
 namespace sluice::intake {
+
+// A configuration that is shared by those who still go by it.
+using ConfigPtr = std::shared_ptr<const core::Config>;
 
 // Who takes the requests about events of one I/O thread; EventPipeline is the real one.
 class IngestHandler {
@@ -19,6 +23,10 @@ class IngestHandler {
 
   // Called a few times a second on the I/O thread, for deadlines.
   virtual void Tick(std::chrono::steady_clock::time_point now) = 0;
+
+  // Goes by `config` from now on, also for requests that wait. On the I/O thread, not from inside
+  // Process.
+  virtual void UseConfig(ConfigPtr config) { static_cast<void>(config); }
 };
 
 // Runs a task on the I/O thread; callable from any thread. A task that comes after the thread has

@@ -48,8 +48,8 @@ std::string AddressText(const asio::ip::address& address) {
 
 }  // namespace
 
-IoThread::IoThread(const ServerParts& parts, const IngestHandlerFactory& make_handler)
-    : parts_(parts), work_(io_.get_executor()), host_(parts) {
+IoThread::IoThread(ServerPartsPtr parts, const IngestHandlerFactory& make_handler)
+    : work_(io_.get_executor()), host_(std::move(parts)) {
   mailbox_->io = &io_;
   host_.handler = make_handler([mailbox = mailbox_](std::function<void()> task) {
     const std::lock_guard lock(mailbox->mutex);
@@ -95,12 +95,12 @@ void IoThread::OnAccept(const boost::system::error_code& ec, Socket socket) {
     return RetryAccept();
   }
   SetOptions(socket);
-  if (parts_.admission.Connected()) {
+  if (host_.parts->admission.Connected()) {
     std::make_shared<Session>(host_, std::move(socket), AddressText(peer_.address()))->Start();
   } else {
     core::Log(core::LogLevel::kWarn, "connection_refused",
               "Too many connections (limits.max_connections is " +
-                  std::to_string(parts_.config.limits.max_connections) + ").");
+                  std::to_string(host_.parts->config.limits.max_connections) + ").");
     boost::system::error_code ignored;
     socket.write_some(asio::buffer(kTooManyConnections), ignored);
     socket.shutdown(asio::socket_base::shutdown_send, ignored);
@@ -127,6 +127,13 @@ void IoThread::Tick() {
   tick_.expires_after(kTick);
   tick_.async_wait([this](const boost::system::error_code& ec) {
     if (!ec && !stopping_) Tick();  // cancel() does not reach a handler that is queued already
+  });
+}
+
+void IoThread::Use(ServerPartsPtr parts, std::function<void()> done) {
+  asio::post(io_, [this, next = std::move(parts), called = std::move(done)]() mutable {
+    host_.Use(std::move(next));
+    called();
   });
 }
 

@@ -4,6 +4,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,7 +18,7 @@ namespace sluice::intake {
 // the threads), its handler and its connections, which stay on it for life.
 class IoThread {
  public:
-  IoThread(const ServerParts& parts, const IngestHandlerFactory& make_handler);
+  IoThread(ServerPartsPtr parts, const IngestHandlerFactory& make_handler);
   ~IoThread();
 
   // Binds and listens. Fails with the system's reason. Before Start.
@@ -26,6 +27,8 @@ class IoThread {
 
   // Stops accepting and closes what is idle. From any thread; returns at once.
   void StartDrain();
+  // Goes by these from now on, and then calls `done` on its thread. Any thread; returns at once.
+  void Use(ServerPartsPtr parts, std::function<void()> done);
   // Connections that are open. Any thread.
   std::size_t connections() const { return host_.connections.load(std::memory_order_acquire); }
   // Closes everything and ends the thread. From another thread, once.
@@ -43,7 +46,6 @@ class IoThread {
   void RetryAccept();
   void Tick();
 
-  const ServerParts& parts_;
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();

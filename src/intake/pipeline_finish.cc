@@ -51,11 +51,11 @@ void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
       failure.code = slot.code;
       failure.message = slot.message;
       failure.is_final = failure.code == ErrorCode::kTopicUnknown &&
-                         parts_.config.output.kafka.topics.policy == core::TopicPolicy::kRequire;
+                         config_->output.kafka.topics.policy == core::TopicPolicy::kRequire;
     } else {
       failure.code = ErrorCode::kDeliveryTimeout;
       failure.message = "No delivery report within " +
-                        std::to_string(parts_.config.limits.delivery_timeout.count()) +
+                        std::to_string(config_->limits.delivery_timeout.count()) +
                         " ms (limits.delivery_timeout); the event may still be delivered.";
     }
     failure.event_json = job.RecordOf(accepted).value;
@@ -167,7 +167,7 @@ void EventPipeline::Impl::Reply(IngestJob& job, IngestReply&& reply) {
 void EventPipeline::Impl::Link(IngestJob& job) {
   if (!job.sink) return;
   if (job.deadline == std::chrono::steady_clock::time_point{}) {
-    job.deadline = std::chrono::steady_clock::now() + parts_.config.limits.delivery_timeout;
+    job.deadline = std::chrono::steady_clock::now() + config_->limits.delivery_timeout;
   }
   IngestJob* before = last_;
   while (before != nullptr && before->deadline > job.deadline) before = before->previous;
@@ -208,7 +208,7 @@ std::string_view EventPipeline::Impl::ErrorSchemaUri() const {
 }
 
 void EventPipeline::Impl::SendErrorEvents() {
-  for (ErrorEvent& event : processor_.TakeErrorEvents()) SendErrorEvent(std::move(event));
+  for (ErrorEvent& event : processor_->TakeErrorEvents()) SendErrorEvent(std::move(event));
 }
 
 // Through the same pipeline, on trust: nobody waits for it.

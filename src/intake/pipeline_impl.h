@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +23,7 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
 
   void Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink);
   void Tick(std::chrono::steady_clock::time_point now);
+  void UseConfig(ConfigPtr config);
 
  private:
   using JobPtr = std::unique_ptr<IngestJob>;
@@ -66,13 +68,14 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   std::vector<std::string> HeaderNames() const;
 
   Parts parts_;
+  ConfigPtr config_;        // in force; without an owner at first
   std::thread::id thread_;  // the I/O thread, once it has run
   validate::Reader reader_;
   validate::Document document_;
   std::string joined_lines_;
   std::uint64_t table_bytes_ = 0;  // charged for the tables of the current body
   RouteCache routes_;
-  EventProcessor processor_;
+  std::optional<EventProcessor> processor_;  // always there; made anew for another configuration
   std::vector<EventInput> inputs_;
   std::deque<std::string> owned_;  // addresses of events without a route
   bool old_error_schema_ = false;

@@ -40,7 +40,7 @@ bool EventPipeline::Impl::Parse(std::string_view body, BodyKind kind, IngestJob&
     body = joined.value();
   }
   validate::ReadOptions options;
-  options.max_depth = parts_.config.limits.max_depth;
+  options.max_depth = config_->limits.max_depth;
   options.charge = [this, &job](std::uint64_t bytes) {
     if (!job.permit) return true;
     if (!job.permit.Charge(bytes)) return false;
@@ -66,7 +66,7 @@ bool EventPipeline::Impl::Parse(std::string_view body, BodyKind kind, IngestJob&
     return false;
   }
   const std::uint32_t events = root.kind() == Kind::kArray ? validate::Document::Count(&root) : 1;
-  const auto max_events = static_cast<std::uint32_t>(parts_.config.limits.max_events);
+  const auto max_events = static_cast<std::uint32_t>(config_->limits.max_events);
   if (events > max_events) {
     Refuse(job, {ErrorCode::kBodyTooLarge, "The body has " + std::to_string(events) +
                                                " events, more than " + std::to_string(max_events) +
@@ -91,7 +91,7 @@ core::Result<std::string_view> EventPipeline::Impl::JoinLines(std::string_view b
     line_text.assign(line);
     line_text.resize(line.size() + validate::kReadPadding);
     validate::ReadOptions options;
-    options.max_depth = parts_.config.limits.max_depth - 1;  // the array around them is one level
+    options.max_depth = config_->limits.max_depth - 1;  // the array around them is one level
     const auto read =
         reader_.Read(std::string_view(line_text).substr(0, line.size()), options, document_);
     if (!read.has_value()) {

@@ -11,7 +11,13 @@ constexpr std::size_t kMaxRoutes = 8192;
 
 RouteCache::RouteCache(const core::Config& config, const registry::SchemaRegistry& schemas,
                        streams::StreamRegistry& streams, core::Metrics& metrics)
-    : config_(config), schemas_(schemas), streams_(streams), metrics_(metrics) {}
+    : config_(&config), schemas_(schemas), streams_(streams), metrics_(metrics) {}
+
+void RouteCache::Use(const core::Config& config) {
+  config_ = &config;
+  last_ = nullptr;
+  routes_.clear();
+}
 
 void RouteCache::Refresh() {
   if (!streams_.configured()) {
@@ -60,11 +66,11 @@ Route* RouteCache::Make(std::string_view schema_uri, std::string_view stream) {
         streams::CheckSchemaTitle(identity, *route->settings, route->schema->title()).has_value();
   }
   route->dt_is_now =
-      config_.enrichment.meta_dt == core::WhenToSet::kAlways &&
-      route->schema->Declares(config_.streams.dt_field) != validate::CompiledSchema::Declared::kNo;
-  route->enrichment = EnrichmentPlan(config_, *route->schema, route->settings);
+      config_->enrichment.meta_dt == core::WhenToSet::kAlways &&
+      route->schema->Declares(config_->streams.dt_field) != validate::CompiledSchema::Declared::kNo;
+  route->enrichment = EnrichmentPlan(*config_, *route->schema, route->settings);
   if (route->settings != nullptr) route->key = RecordKey(route->settings->message_key_fields);
-  route->topic_name = streams::TopicOf(stream, route->settings, config_.streams);
+  route->topic_name = streams::TopicOf(stream, route->settings, config_->streams);
   if (route->settings == nullptr || route->settings->regex) route->topic_limit = &streams_.topics();
   const bool known = !snapshot_ || route->settings != nullptr;
   route->counters = &metrics_.Route(stream, schema_uri, known);

@@ -41,6 +41,9 @@ class RouteCache {
   RouteCache(const core::Config& config, const registry::SchemaRegistry& schemas,
              streams::StreamRegistry& streams, core::Metrics& metrics);
 
+  // Makes routes by this configuration from now on; pointers that Find returned before are void.
+  void Use(const core::Config& config);
+
   // Drops what an older stream configuration has left. Call once before the events of a request are
   // looked up; pointers that Find returned before are void.
   void Refresh();
@@ -58,7 +61,7 @@ class RouteCache {
  private:
   Route* Make(std::string_view schema_uri, std::string_view stream);
 
-  const core::Config& config_;
+  const core::Config* config_;
   const registry::SchemaRegistry& schemas_;
   streams::StreamRegistry& streams_;
   core::Metrics& metrics_;

@@ -15,9 +15,10 @@ constexpr std::uint8_t kMaxEmptyLines = 8;
 
 Session::Session(SessionHost& host, Socket socket, std::string peer_address)
     : host_(host),
+      parts_(host.parts),
       socket_(std::move(socket)),
       peer_address_(std::move(peer_address)),
-      peer_is_trusted_(host.parts.trusted_proxies.Contains(peer_address_)) {
+      peer_is_trusted_(parts_->trusted_proxies.Contains(peer_address_)) {
   in_.Reserve(kReadBufferBytes);
 }
 
@@ -25,6 +26,12 @@ void Session::Start() {
   host_.sessions.insert(this);
   host_.connections.fetch_add(1, std::memory_order_relaxed);
   Pump();
+}
+
+void Session::FollowParts() {
+  if (parts_ == host_.parts || step_ != Step::kHead || parser_) return;
+  parts_ = host_.parts;
+  peer_is_trusted_ = parts_->trusted_proxies.Contains(peer_address_);
 }
 
 void Session::Drain() {
@@ -45,7 +52,7 @@ void Session::Close() {
   host_.deadlines.Set(*this, Wait::kNone);
   host_.sessions.erase(this);
   host_.connections.fetch_sub(1, std::memory_order_release);
-  host_.parts.admission.Disconnected();
+  parts_->admission.Disconnected();
   socket_.reset();
   inflater_.reset();
   permit_.Free();
@@ -111,7 +118,7 @@ void Session::OnRead(ByteBuffer& into, const boost::system::error_code& ec, std:
   if (ec) return Close();
   if (step_ == Step::kLinger) {
     drained_ += bytes;
-    if (drained_ > host_.parts.config.limits.drain_bytes) return Close();
+    if (drained_ > parts_->config.limits.drain_bytes) return Close();
     return Read(into);
   }
   into.Grow(bytes);
@@ -132,7 +139,7 @@ bool Session::TakeHead() {
   if (!SkipEmptyLines()) return WaitForHead(1);
   const std::string_view bytes = in_.view().substr(begin_);
   const std::size_t size = bytes.empty() ? 0 : FindEndOfHead(bytes, scanned_);
-  const core::LimitOptions& limits = host_.parts.config.limits;
+  const core::LimitOptions& limits = parts_->config.limits;
   if (!bytes.empty() && !head_begun_) begun_ = std::chrono::steady_clock::now();
   if (size == 0) {
     if (const auto defect = FindEarlyDefect(bytes, scanned_, limits)) return RefuseHead(*defect);
@@ -167,7 +174,7 @@ bool Session::RefuseHead(const HeadRefusal& refusal) {
 
 // Reads more of a head. The deadline runs from its first byte, however slowly the others come.
 bool Session::WaitForHead(std::size_t got) {
-  if (got == 0 && host_.parts.admission.draining()) {
+  if (got == 0 && parts_->admission.draining()) {
     GracefulClose();
     return false;
   }
@@ -193,7 +200,7 @@ bool Session::MakeRoomForHead() {
   }
   if (in_.spare() > 0) return true;
   const std::size_t capacity = 2 * in_.capacity();
-  Permit permit = host_.parts.admission.Reserve(capacity);
+  Permit permit = parts_->admission.Reserve(capacity);
   if (!permit) {
     Close();  // not even a head fits into memory: no answer would help
     return false;
@@ -221,6 +228,7 @@ void Session::FinishRequest() {
   body_error_.reset();
   scanned_ = 0;
   step_ = Step::kHead;
+  FollowParts();
 }
 
 void Session::OnDeadline(Wait what) {

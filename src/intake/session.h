@@ -25,6 +25,8 @@ class Session final : public ReplySink,
   ~Session() override { Close(); }
 
   void Start();
+  // Takes over the host's present parts, unless a request is being answered: then after that.
+  void FollowParts();
   // No new request will be taken: closes now if none has begun, else with the next answer.
   void Drain();
   // Refuses a request of which only a part has come: nothing of it was taken, and its sender can go
@@ -105,9 +107,10 @@ class Session final : public ReplySink,
   std::string StreamConfigHeaders(std::string_view etag) const;
 
   SessionHost& host_;
+  ServerPartsPtr parts_;          // of the request that is being answered
   std::optional<Socket> socket_;  // none once closed
   const std::string peer_address_;
-  const bool peer_is_trusted_;
+  bool peer_is_trusted_;
 
   Step step_ = Step::kHead;
   bool pumping_ = false;

@@ -42,7 +42,7 @@ bool Session::AnswerRoute() {
     AnswerProblem(405, "method_not_allowed", "This is no proxy.", kAllowAny);
     return true;
   }
-  route_ = host_.parts.router.Find(head_.path());
+  route_ = parts_->router.Find(head_.path());
   if (route_ == nullptr) {
     SkipBody();
     AnswerProblem(404, "not_found", {});
@@ -66,12 +66,12 @@ bool Session::AnswerRoute() {
 }
 
 bool Session::AnswerPage() {
-  const Pages& pages = host_.parts.pages;
+  const Pages& pages = parts_->pages;
   switch (route_->kind) {
     case RouteKind::kEvents:
       break;
     case RouteKind::kTestEvents: {
-      auto permit = host_.parts.admission.Admit(pages.test_events_size);
+      auto permit = parts_->admission.Admit(pages.test_events_size);
       if (!permit) {
         AnswerEvents(ReplyToFailedRequest(permit.error()));
         break;
@@ -165,7 +165,7 @@ void Session::OnReply(IngestReply&& reply) {
   if (!answer_owed_) return;  // given up on, and answered, before
   answer_owed_ = false;
   if (step_ == Step::kClosed) return;  // the client has gone
-  if (reply.close || host_.parts.admission.draining()) connection_ = Connection::kClose;
+  if (reply.close || parts_->admission.draining()) connection_ = Connection::kClose;
   const bool succeeded = reply.status < 300;
   if (reply.status == 201 && reply.events == 1 && reply.reason.empty()) {
     Count(201);
@@ -192,16 +192,16 @@ void Session::OnReply(IngestReply&& reply) {
 }
 
 void Session::SendAnswer(Answer& answer) {
-  if (host_.parts.admission.draining()) connection_ = Connection::kClose;
+  if (parts_->admission.draining()) connection_ = Connection::kClose;
   answer.connection = connection_;
   const bool is_head = head_.method() == "HEAD";
   std::string headers(answer.headers);
   std::string packed;
   if (!is_head && answer.body.size() >= kCompressAbove && answer.body.size() <= kCompressBelow &&
-      host_.parts.config.http.compression_level > 0) {
+      parts_->config.http.compression_level > 0) {
     const ContentCoding coding = ChooseAnswerCoding(head_.Header("accept-encoding"));
     if (coding != ContentCoding::kIdentity &&
-        Deflate(coding, host_.parts.config.http.compression_level, answer.body, packed)) {
+        Deflate(coding, parts_->config.http.compression_level, answer.body, packed)) {
       headers += coding == ContentCoding::kGzip ? "content-encoding: gzip\r\n"
                                                 : "content-encoding: deflate\r\n";
       answer.body = packed;
@@ -226,7 +226,7 @@ void Session::Send(std::string_view head, std::string_view body,
   step_ = Step::kWrite;
   head.remove_prefix(std::min(sent, head.size()));
   body.remove_prefix(sent > parts[0].size() ? sent - parts[0].size() : 0);
-  unsent_permit_ = host_.parts.admission.Reserve(head.size() + (owner ? 0 : body.size()));
+  unsent_permit_ = parts_->admission.Reserve(head.size() + (owner ? 0 : body.size()));
   if (!unsent_permit_) return Close();  // a client that does not read may not fill the memory
   unsent_ = head;
   if (!owner) unsent_ += std::exchange(body, {});
@@ -253,14 +253,14 @@ void Session::OnSent() {
   }
   if (connection_ != Connection::kClose) return FinishRequest();
   // Closing a socket with unread bytes resets it, and a reset may overtake the answer.
-  if (linger_ || in_.size() > begin_ || host_.parts.admission.draining()) return Linger();
+  if (linger_ || in_.size() > begin_ || parts_->admission.draining()) return Linger();
   GracefulClose();
 }
 
 void Session::Count(int status) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_;
-  host_.parts.metrics.CountRequest(route_ != nullptr ? std::string_view(route_->label) : "_other",
-                                   MethodLabel(head_.method()), status, took.count());
+  parts_->metrics.CountRequest(route_ != nullptr ? std::string_view(route_->label) : "_other",
+                               MethodLabel(head_.method()), status, took.count());
 }
 
 }  // namespace sluice::intake

@@ -46,7 +46,7 @@ bool Session::BeginEvents() {
     AnswerProblem(417, "expectation_failed", "Only 100-continue can be expected.");
     return true;
   }
-  const std::uint64_t max_bytes = host_.parts.config.http.max_body_bytes;
+  const std::uint64_t max_bytes = parts_->config.http.max_body_bytes;
   if (length > max_bytes) {
     return Refuse({core::ErrorCode::kBodyTooLarge,
                    "The body of " + std::to_string(length) + " bytes is larger than " +
@@ -57,7 +57,7 @@ bool Session::BeginEvents() {
     body_error_ = headers.error();  // unless the chunked body turns out to be empty
   }
   auto permit =
-      host_.parts.admission.Admit(chunked ? kChunkBufferBytes : std::min(length, kBodyStepBytes));
+      parts_->admission.Admit(chunked ? kChunkBufferBytes : std::min(length, kBodyStepBytes));
   if (!permit) return Refuse(permit.error());
   permit_ = std::move(*permit);
   return chunked ? BeginChunks() : BeginBody(length);
@@ -97,7 +97,7 @@ bool Session::TakeBody() {
     const std::uint64_t wanted =
         std::min<std::uint64_t>(body_length_, body_.size() + kBodyStepBytes);
     if (wanted > permit_.bytes() && !permit_.Charge(wanted - permit_.bytes())) {
-      return Refuse(host_.parts.admission.MemoryError(wanted));
+      return Refuse(parts_->admission.MemoryError(wanted));
     }
     socket_->async_read_some(
         asio::buffer(body_.end(), wanted - body_.size()),
@@ -148,7 +148,7 @@ bool Session::TakeChunks() {
 
 bool Session::OnChunk(std::string_view bytes) {
   if (body_error_) return false;
-  const std::uint64_t max_bytes = host_.parts.config.http.max_body_bytes;
+  const std::uint64_t max_bytes = parts_->config.http.max_body_bytes;
   if (body_.size() + bytes.size() > max_bytes) {
     body_error_ = core::Error{
         core::ErrorCode::kBodyTooLarge,
@@ -158,7 +158,7 @@ bool Session::OnChunk(std::string_view bytes) {
   if (bytes.size() > body_.spare()) {
     const std::size_t capacity = std::max(body_.size() + bytes.size(), 2 * body_.capacity());
     if (!permit_.Charge(capacity - body_.capacity())) {
-      body_error_ = host_.parts.admission.MemoryError(capacity);
+      body_error_ = parts_->admission.MemoryError(capacity);
       return false;
     }
     body_.Reserve(capacity);
@@ -181,7 +181,7 @@ bool Session::SendContinueIfAsked() {
 bool Session::HandOver(std::string_view body) {
   if (coding_ == ContentCoding::kIdentity || body.empty()) return Process(body, body_kind_);
   host_.deadlines.Set(*this, Wait::kNone);
-  inflater_.emplace(coding_, body, host_.parts.config.http.max_body_bytes, permit_, inflated_);
+  inflater_.emplace(coding_, body, parts_->config.http.max_body_bytes, permit_, inflated_);
   step_ = Step::kInflate;
   return true;
 }
@@ -227,7 +227,7 @@ bool Session::Process(std::string_view body, BodyKind kind) {
   }
   request.peer_address = peer_address_;
   request.peer_is_trusted = peer_is_trusted_;
-  const core::HttpOptions& options = host_.parts.config.http;
+  const core::HttpOptions& options = parts_->config.http;
   std::optional<std::string> schema_uri;
   std::optional<std::string> stream;
   if (options.schema_uri_query_param) {
@@ -251,7 +251,7 @@ bool Session::Process(std::string_view body, BodyKind kind) {
 }
 
 bool Session::Refuse(const core::Error& error) {
-  host_.parts.metrics.CountFailure({}, {}, false, error.code);
+  parts_->metrics.CountFailure({}, {}, false, error.code);
   core::Log(core::LogLevel::kInfo, "request_refused", error.message,
             {{"code", core::ToString(error.code)},
              {"request_id", head_.Header("x-request-id")},

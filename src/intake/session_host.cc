@@ -1,5 +1,7 @@
 #include "intake/session_host.h"
 
+#include "intake/session.h"
+
 namespace sluice::intake {
 namespace {
 
@@ -7,6 +9,25 @@ constexpr std::size_t kSpareBuffers = 8;
 constexpr std::size_t kSpareBytes = 256 * 1024;  // larger ones go back to the allocator
 
 }  // namespace
+
+ServerParts::ServerParts(ConfigPtr from, AddressSet trusted, const Fixed& fixed)
+    : config_owner(std::move(from)),
+      config(*config_owner),
+      router(config, fixed.stream_configs != nullptr ? StreamConfigRoutes::kServed
+                                                     : StreamConfigRoutes::kNone),
+      pages(config, router),
+      trusted_proxies(std::move(trusted)),
+      admission(fixed.admission),
+      metrics(fixed.metrics),
+      stream_configs(fixed.stream_configs) {}
+
+void SessionHost::Use(ServerPartsPtr next) {
+  parts = std::move(next);
+  deadlines.Use(parts->config.limits);
+  writer = ReplyWriter(parts->config.http);
+  handler->UseConfig(parts->config_owner);
+  for (Session* session : sessions) session->FollowParts();
+}
 
 ByteBuffer SessionHost::TakeBuffer(std::size_t capacity) {
   for (std::size_t i = spare_buffers.size(); i > 0; --i) {

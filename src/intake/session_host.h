@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/config.h"
@@ -29,28 +30,42 @@ class Session;
 using Socket =
     boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 
-// What all I/O threads share, read only or thread-safe; outlives them.
+// One generation of what all I/O threads share: immutable, but for what is thread-safe and outlives
+// them all. A reload hands a new one to each thread; a session changes over between two requests.
 struct ServerParts {
+  // What does not depend on the configuration.
+  struct Fixed {
+    AdmissionControl& admission;
+    core::Metrics& metrics;
+    StreamConfigPages* stream_configs;  // null: streams are not configured
+  };
+  ServerParts(ConfigPtr from, AddressSet trusted, const Fixed& fixed);
+
+  const ConfigPtr config_owner;
   const core::Config& config;
-  const Router& router;
-  const Pages& pages;
-  const AddressSet& trusted_proxies;
+  const Router router;
+  const Pages pages;
+  const AddressSet trusted_proxies;
   AdmissionControl& admission;
   core::Metrics& metrics;
-  StreamConfigPages* stream_configs;  // null: streams are not configured
+  StreamConfigPages* const stream_configs;
 };
+using ServerPartsPtr = std::shared_ptr<const ServerParts>;
 
 // What the sessions of one I/O thread share; used on that thread only.
 struct SessionHost {
-  explicit SessionHost(const ServerParts& shared)
-      : parts(shared), deadlines(shared.config.limits), writer(shared.config.http) {}
+  explicit SessionHost(ServerPartsPtr shared)
+      : parts(std::move(shared)), deadlines(parts->config.limits), writer(parts->config.http) {}
+
+  // From now on for new requests; those that are being answered end as they began.
+  void Use(ServerPartsPtr next);
 
   // A buffer for a body of `capacity` bytes, from those that were given back if one is large
   // enough.
   ByteBuffer TakeBuffer(std::size_t capacity);
   void GiveBuffer(ByteBuffer&& buffer);
 
-  const ServerParts& parts;
+  ServerPartsPtr parts;
   Deadlines deadlines;
   ReplyWriter writer;
   core::UuidGenerator uuids;

@@ -38,7 +38,7 @@ bool Session::BeginForm() {
                       " bytes of application/x-www-form-urlencoded.");
     return true;
   }
-  auto permit = host_.parts.admission.Admit(length);
+  auto permit = parts_->admission.Admit(length);
   if (!permit) return Refuse(permit.error());
   permit_ = std::move(*permit);
   coding_ = ContentCoding::kIdentity;
@@ -47,7 +47,7 @@ bool Session::BeginForm() {
 
 // GET /v1/stream-configs and /v1/stream-configs/a,b: as the original, so always 200.
 bool Session::AnswerStreamConfigs() {
-  const auto snapshot = host_.parts.stream_configs->registry().Current();
+  const auto snapshot = parts_->stream_configs->registry().Current();
   if (!snapshot) {
     AnswerProblem(503, "stream_config_unavailable", "No stream configuration was read yet.");
     return true;
@@ -70,7 +70,7 @@ bool Session::AnswerStreamConfigApi(std::string_view form) {
     for (auto& parameter : AllParameters(form)) parameters.push_back(std::move(parameter));
   }
   const auto reading = streams::ReadStreamQuery(parameters);
-  const auto snapshot = host_.parts.stream_configs->registry().Current();
+  const auto snapshot = parts_->stream_configs->registry().Current();
   if (reading.error || !snapshot) {
     const auto error = reading.error.value_or(streams::QueryError{
         "internal_api_error_unavailable", "No stream configuration was read yet.", {}});
@@ -96,7 +96,7 @@ void Session::GetStreamConfigs(ServedAs served_as, const streams::StreamQuery& q
       session->OnStreamConfigs(made);
     });
   };
-  const DocumentPtr document = host_.parts.stream_configs->Get(served_as, query, std::move(later));
+  const DocumentPtr document = parts_->stream_configs->Get(served_as, query, std::move(later));
   if (document) return SendStreamConfigs(document);
   step_ = Step::kProcess;
   answer_owed_ = true;
@@ -133,7 +133,7 @@ void Session::SendStreamConfigs(const DocumentPtr& document) {
     body = document->gzip;
     headers += "content-encoding: gzip\r\n";
   }
-  if (host_.parts.admission.draining()) connection_ = Connection::kClose;
+  if (parts_->admission.draining()) connection_ = Connection::kClose;
   Answer answer;
   answer.content_type = kJson;
   answer.headers = headers;
@@ -150,7 +150,7 @@ std::string Session::StreamConfigHeaders(std::string_view etag) const {
   if (route_->kind != RouteKind::kStreamConfigApi) return headers;
   headers += kCacheable;
   // MediaWiki's way to ask for CORS, which then does not depend on who asks.
-  if (!host_.parts.config.http.cors && FindParameter(head_.query(), "origin") == "*") {
+  if (!parts_->config.http.cors && FindParameter(head_.query(), "origin") == "*") {
     headers += "access-control-allow-origin: *\r\naccess-control-expose-headers: etag\r\n";
   }
   return headers;

@@ -1,5 +1,6 @@
 #include "intake/stream_config_pages.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
@@ -135,7 +136,7 @@ struct StreamConfigPages::Impl {
     for (Later& later : waiting) std::exchange(later, nullptr)(document);
   }
 
-  const int compression_level;
+  std::atomic<int> compression_level;
   std::mutex mutex;
   std::condition_variable wake;
   std::uint64_t generation = 0;
@@ -151,6 +152,10 @@ StreamConfigPages::StreamConfigPages(const streams::StreamRegistry& registry, in
     : registry_(registry), impl_(std::make_unique<Impl>(compression_level)) {}
 
 StreamConfigPages::~StreamConfigPages() { Stop(); }
+
+void StreamConfigPages::Use(int compression_level) {
+  impl_->compression_level.store(compression_level, std::memory_order_relaxed);
+}
 
 DocumentPtr StreamConfigPages::Get(streams::ServedAs served_as, const streams::StreamQuery& query,
                                    Later later) {

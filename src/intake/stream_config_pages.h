@@ -37,6 +37,9 @@ class StreamConfigPages {
   StreamConfigPages(const streams::StreamRegistry& registry, int compression_level);
   ~StreamConfigPages();
 
+  // Another level of compression, for answers that are made from now on.
+  void Use(int compression_level);
+
   const streams::StreamRegistry& registry() const { return registry_; }
 
   // The answer to `query` by the current snapshot, which is not null. If it has to be made and that

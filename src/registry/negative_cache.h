@@ -53,7 +53,7 @@ class LoadBudget {
   void GiveBack();
 
  private:
-  const double per_minute_;
+  double per_minute_;
   double left_;
   std::optional<TimePoint> filled_;
 };

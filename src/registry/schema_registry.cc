@@ -68,11 +68,13 @@ struct SchemaRegistry::Impl {
   SchemaCache cache;
   LoadEnvironment environment;
 
-  mutable std::mutex mutex;  // guards the next five
+  mutable std::mutex mutex;  // guards the next seven
   std::unordered_map<std::string, std::vector<SchemaCallback>> in_flight;
   std::size_t waiters = 0;
   NegativeCache negative;
   LoadBudget budget;
+  int max_unknown_per_minute;  // of `budget`
+  std::chrono::milliseconds negative_ttl;
   bool stopped = false;
 
   // The HTTP side: begun with the first fetch. Tasks that wait for a reply live in `io`, which is
@@ -90,7 +92,9 @@ SchemaRegistry::Impl::Impl(const core::SchemaOptions& opts, core::Metrics& proce
       absolute(opts.allow_absolute_uris ? AbsoluteUris::kAllowed : AbsoluteUris::kRefused),
       metrics(process_metrics),
       negative(kMaxNegativeEntries, std::random_device()()),
-      budget(opts.max_unknown_per_minute) {
+      budget(opts.max_unknown_per_minute),
+      max_unknown_per_minute(opts.max_unknown_per_minute),
+      negative_ttl(opts.negative_ttl) {
   environment.file_extension = options.file_extension;
   environment.absolute = absolute;
   environment.compile = std::move(compile);
@@ -178,7 +182,7 @@ void SchemaRegistry::Impl::Get(std::string_view uri, Origin origin, SchemaCallba
       if (is_first && origin == Origin::kEvent && !budget.Take(now)) {
         known = core::Error{core::ErrorCode::kSchemaUnavailable,
                             LoadFailure(uri, "too many unknown schema URIs, more than " +
-                                                 std::to_string(options.max_unknown_per_minute) +
+                                                 std::to_string(max_unknown_per_minute) +
                                                  " in a minute (schema_max_unknown_per_minute)")};
       } else {
         auto& callbacks = is_first ? in_flight[*normal] : found->second;
@@ -221,8 +225,7 @@ void SchemaRegistry::Impl::OnLoaded(const std::string& uri, LoadResult loaded, O
       budget.GiveBack();
     } else {
       const bool may_pass = loaded.schema.error().code == core::ErrorCode::kSchemaUnavailable;
-      const auto ttl =
-          may_pass ? options.negative_ttl / kUnavailableTtlDivisor : options.negative_ttl;
+      const auto ttl = may_pass ? negative_ttl / kUnavailableTtlDivisor : negative_ttl;
       negative.Put(uri, loaded.schema.error(), SteadyClock::now(), ttl);
     }
     auto node = in_flight.extract(uri);
@@ -249,6 +252,14 @@ void SchemaRegistry::Impl::Fetch(std::string url, std::function<void(fetch::Http
 std::size_t SchemaRegistry::Impl::waiting() const {
   std::lock_guard lock(mutex);
   return waiters;
+}
+
+void SchemaRegistry::Use(const core::SchemaOptions& options) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->negative_ttl = options.negative_ttl;
+  if (impl_->max_unknown_per_minute == options.max_unknown_per_minute) return;
+  impl_->max_unknown_per_minute = options.max_unknown_per_minute;
+  impl_->budget = LoadBudget(options.max_unknown_per_minute);
 }
 
 SchemaRegistry::SchemaRegistry(const core::SchemaOptions& options, core::Metrics& metrics)

@@ -35,6 +35,9 @@ class SchemaRegistry {
   // Fails what waits with kShuttingDown, ends the threads.
   void Stop();
 
+  // Takes negative_ttl and max_unknown_per_minute of these from now on. Any thread.
+  void Use(const core::SchemaOptions& options);
+
   // The schema if it is in the cache, else null. Takes a shared lock; callers keep the pointer. Any
   // thread.
   SchemaPtr Cached(std::string_view schema_uri) const;

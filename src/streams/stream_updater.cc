@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <future>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -80,7 +81,8 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
   explicit Impl(Parts p)
       : parts(std::move(p)),
         metrics(parts.metrics),
-        reader(io, parts.options, {parts.first_pause, parts.user_agent}, parts.get),
+        options(parts.options),
+        reader(MakeReader(options)),
         watch(io, [this] { OnFileChange(); }),
         next(io),
         quiet(io) {
@@ -92,6 +94,11 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
           if (!state->state.from_copy) return 0.0;
           return std::max(0.0, Seconds(clock.Now()) - Seconds(state->state.good_at));
         });
+  }
+
+  std::unique_ptr<ConfigReader> MakeReader(const core::StreamOptions& by) {
+    return std::make_unique<ConfigReader>(
+        io, by, ConfigReader::Options{parts.first_pause, parts.user_agent}, parts.get);
   }
 
   // Reads once; `over` hears of the first reading that begins after this call.
@@ -106,9 +113,8 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
     next.cancel();
     quiet.cancel();
     quiet_since.reset();
-    watch.Watch(
-        ConfigPaths(parts.options));  // before the files are read, so that no change is lost
-    reader.Read([this](ConfigReading result) { OnReading(std::move(result)); });
+    watch.Watch(ConfigPaths(options));  // before the files are read, so that no change is lost
+    reader->Read([this](ConfigReading result) { OnReading(std::move(result)); });
   }
 
   void OnReading(ConfigReading result) {
@@ -168,14 +174,12 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
               {{"reason", result.message}, {"failures", std::exchange(unreported, 0)}});
   }
 
-  bool HasSources() const {
-    return !parts.options.config_uri.empty() || !parts.options.config_files.empty();
-  }
+  bool HasSources() const { return !options.config_uri.empty() || !options.config_files.empty(); }
 
   void Keep(const StaticSnapshot& streams) {
     if (parts.copy_path.empty() || !HasSources()) return;
     const int error =
-        WriteConfigCopy(parts.copy_path, SourcesOf(parts.options), streams, parts.clock.Now());
+        WriteConfigCopy(parts.copy_path, SourcesOf(options), streams, parts.clock.Now());
     if (error == 0) return;
     core::Log(core::LogLevel::kWarn, "stream_config_copy_failed",
               "The copy of the stream configuration, for a start without its sources, could not be "
@@ -186,7 +190,7 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
   // The copy instead of sources that failed at start. False: there is none either.
   bool UseCopy() {
     if (parts.copy_path.empty() || !HasSources()) return false;
-    auto copy = ReadConfigCopy(parts.copy_path, SourcesOf(parts.options));
+    auto copy = ReadConfigCopy(parts.copy_path, SourcesOf(options));
     std::string trouble = state.trouble;
     if (!copy.has_value()) {
       core::Log(core::LogLevel::kWarn, "stream_config_no_copy",
@@ -212,7 +216,7 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void Schedule() {
-    seconds ttl{parts.options.config_ttl_seconds};
+    seconds ttl{options.config_ttl_seconds};
     if (state.from_copy || !started)
       ttl = ttl.count() > 0 ? std::min(ttl, kUntilCopyIsReplaced) : kUntilCopyIsReplaced;
     if (ttl.count() == 0) return;
@@ -250,6 +254,56 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
     return core::Error{core::ErrorCode::kStreamConfigUnavailable, std::move(message)};
   }
 
+  // Sources that are not in force yet, and what they said.
+  struct Candidate {
+    core::StreamOptions options;
+    std::unique_ptr<ConfigReader> reader;
+    ConfigReading reading;
+  };
+
+  core::Result<std::function<void()>> Prepare(const core::StreamOptions& to) {
+    // A reader lives and ends on the thread.
+    const std::shared_ptr<Candidate> candidate(new Candidate, [this](Candidate* old) {
+      boost::asio::post(io, [owned = std::unique_ptr<Candidate>(old)] {});
+    });
+    candidate->options = to;
+    const auto read = std::make_shared<std::promise<void>>();
+    boost::asio::post(io, [this, candidate, read] {
+      candidate->reader = MakeReader(candidate->options);
+      candidate->reader->Read([raw = candidate.get(), read](ConfigReading result) {
+        raw->reading = std::move(result);
+        read->set_value();
+      });
+    });
+    read->get_future().get();
+    metrics.CountReading(candidate->reading.outcome);
+    if (candidate->reading.failed()) {
+      return core::Error{core::ErrorCode::kStreamConfigUnavailable,
+                         std::move(candidate->reading.message)};
+    }
+    return std::function<void()>([this, candidate] {
+      const auto used = std::make_shared<std::promise<void>>();
+      boost::asio::post(io, [this, candidate, used] {
+        GoBy(*candidate);
+        used->set_value();
+      });
+      used->get_future().get();
+    });
+  }
+
+  // A reading of the former sources that is under way ends unheard; who waits for one hears of the
+  // next, which also notices what has changed since the candidate was read.
+  void GoBy(Candidate& candidate) {
+    options = std::move(candidate.options);
+    reader = std::move(candidate.reader);
+    OnSuccess(candidate.reading);
+    waiting.insert(waiting.end(), std::make_move_iterator(served.begin()),
+                   std::make_move_iterator(served.end()));
+    served.clear();
+    reading = again = false;
+    Read(nullptr);
+  }
+
   void Stop() {
     io.stop();
     if (thread.joinable()) thread.join();
@@ -259,7 +313,8 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
   UpdaterMetrics metrics;
   boost::asio::io_context io{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
-  ConfigReader reader;
+  core::StreamOptions options;  // in force
+  std::unique_ptr<ConfigReader> reader;
   FileWatch watch;
   boost::asio::steady_timer next;
   boost::asio::steady_timer quiet;
@@ -300,6 +355,11 @@ void StreamUpdater::RefreshAndWait() {
   boost::asio::post(impl_->io,
                     [impl = impl_.get(), &over] { impl->Read([&over] { over.set_value(); }); });
   over.get_future().get();
+}
+
+core::Result<std::function<void()>> StreamUpdater::Prepare(const core::StreamOptions& options) {
+  if (!impl_->parts.registry.configured()) return std::function<void()>();
+  return impl_->Prepare(options);
 }
 
 void StreamUpdater::Stop() { impl_->Stop(); }

@@ -49,6 +49,12 @@ class StreamUpdater {
   // Reads the sources and returns when that reading is over. Between Start and Stop.
   void RefreshAndWait();
 
+  // Reads the sources that other options name, and returns what makes the updater go by them, with
+  // what was read; until that is called nothing has changed. Fails with kStreamConfigUnavailable
+  // and all that is wrong. Whether streams are configured at all must not change. Blocks, and so
+  // does the function returned. Between Start and Stop.
+  core::Result<std::function<void()>> Prepare(const core::StreamOptions& options);
+
   // Ends the thread, whatever it is doing.
   void Stop();
 

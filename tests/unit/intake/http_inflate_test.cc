@@ -70,6 +70,7 @@ struct Budget {
   Permit permit;
   explicit Budget(std::uint64_t bytes = 64u << 20) {
     limits.memory_bytes = bytes;
+    control.Use(limits);
     permit = std::move(*control.Admit(0));
   }
 };

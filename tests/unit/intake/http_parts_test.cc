@@ -239,6 +239,23 @@ TEST_CASE("AdmissionControl: limits are exact and permits give back what they to
   CHECK(control.Admit(0).error().code == core::ErrorCode::kShuttingDown);
 }
 
+TEST_CASE("AdmissionControl: other limits count from then on, what is in stays") {
+  core::LimitOptions limits;
+  limits.max_in_flight_requests = 1;
+  AdmissionControl control(limits);
+  const auto first = control.Admit(600);
+  REQUIRE(first.has_value());
+  REQUIRE(!control.Admit(0));
+  limits.max_in_flight_requests = 2;
+  limits.memory_bytes = 700;
+  limits.max_connections = 0;
+  control.Use(limits);
+  CHECK(control.Admit(101).error().message.find("limits.memory_bytes is 700") != std::string::npos);
+  CHECK(control.Admit(100).has_value());
+  CHECK(!control.Connected());
+  CHECK(first->bytes() == 600);
+}
+
 struct Recorder final : DeadlineEntry {
   std::vector<Wait> seen;
   void OnDeadline(Wait what) override { seen.push_back(what); }
@@ -269,6 +286,26 @@ TEST_CASE("Deadlines: each kind after its own time, the last Set counts, None re
   deadlines.Sweep(start + std::chrono::hours(9));
   CHECK(c.seen.empty());
   CHECK(a.seen.size() == 1);
+}
+
+TEST_CASE("Deadlines: other durations move what is running, in its order") {
+  core::LimitOptions limits;
+  limits.header_timeout = std::chrono::milliseconds(1000);
+  Deadlines deadlines(limits);
+  const auto start = Deadlines::Clock::now() + std::chrono::hours(1);
+  deadlines.Sweep(start);
+  Recorder first;
+  Recorder second;
+  deadlines.Set(first, Wait::kHeader);
+  limits.header_timeout = std::chrono::milliseconds(300);
+  deadlines.Use(limits);
+  deadlines.Sweep(start + std::chrono::milliseconds(100));
+  deadlines.Set(second, Wait::kHeader);
+  deadlines.Sweep(start + std::chrono::milliseconds(300));
+  CHECK(first.seen == std::vector<Wait>{Wait::kHeader});
+  CHECK(second.seen.empty());
+  deadlines.Sweep(start + std::chrono::milliseconds(400));
+  CHECK(second.seen == std::vector<Wait>{Wait::kHeader});
 }
 
 TEST_CASE("ReplyWriter: a reason cannot end the line, the prepared 201 follows the clock") {

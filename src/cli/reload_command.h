@@ -1,0 +1,10 @@
+#pragma once
+
+#include "cli/arguments.h"
+
+namespace sluice::cli {
+
+const CommandSpec& ReloadSpec();
+int Reload(const Arguments& arguments);
+
+}  // namespace sluice::cli
