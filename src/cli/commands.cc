@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "cli/admin_commands.h"
 #include "cli/arguments.h"
 #include "cli/config_commands.h"
 #include "cli/exit_code.h"
@@ -37,6 +38,8 @@ constexpr auto kCommands = std::to_array<Command>({
     {ReloadSpec, Reload},
     {ValidateSpec, Validate},
     {ExplainSpec, Explain},
+    {TapSpec, Tap},
+    {LogLevelSpec, LogLevel},
     {KafkaCheckSpec, KafkaCheck},
     {StreamsListSpec, StreamsList},
     {StreamsShowSpec, StreamsShow},

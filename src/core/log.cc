@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -34,19 +35,19 @@ std::atomic<LogLevel> g_level{LogOptions{}.level};
 struct LevelWords {
   std::string_view word;
   std::string_view journald_prefix;  // sd-daemon(3)
+  std::string_view text;             // as wide as the others
 };
 
-const LevelWords& WordsOf(LogLevel level) {
-  static constexpr std::array<LevelWords, 6> kWords = {{
-      {"trace", "<7>"},
-      {"debug", "<7>"},
-      {"info", "<6>"},
-      {"warn", "<4>"},
-      {"error", "<3>"},
-      {"fatal", "<2>"},
-  }};
-  return kWords[static_cast<std::size_t>(level)];
-}
+constexpr std::array<LevelWords, 6> kWords = {{
+    {"trace", "<7>", "TRACE"},
+    {"debug", "<7>", "DEBUG"},
+    {"info", "<6>", "INFO "},
+    {"warn", "<4>", "WARN "},
+    {"error", "<3>", "ERROR"},
+    {"fatal", "<2>", "FATAL"},
+}};
+
+const LevelWords& WordsOf(LogLevel level) { return kWords[static_cast<std::size_t>(level)]; }
 
 void AppendNow(std::string& line) {
   timespec now{};
@@ -68,32 +69,29 @@ void AppendMember(std::string& line, std::string_view name, std::string_view val
   AppendJsonString(line, value);
 }
 
-void WriteLine(LogLevel level, std::string_view kind, std::string_view message,
-               std::initializer_list<LogField> fields) {
-  const std::int64_t second = std::chrono::duration_cast<std::chrono::seconds>(
-                                  std::chrono::steady_clock::now().time_since_epoch())
-                                  .count();
-  LogState& state = State();
+// What is told of one line besides its text.
+struct LineFacts {
+  LogLevel level;
+  std::string_view kind;
   std::string service_name;
-  LogFormat format = LogFormat::kJson;
-  KindLimiter::Verdict verdict;
-  {
-    const std::lock_guard lock(state.mutex);
-    verdict = state.limiter.Admit(kind, second);
-    if (!verdict.write) return;
-    service_name = state.options.service_name;
-    format = state.options.format;
-  }
-  std::string line;
-  if (format == LogFormat::kJournald) line += WordsOf(level).journald_prefix;
+  std::uint64_t suppressed = 0;
+};
+
+using Fields = std::initializer_list<LogField>;
+
+bool IsLeftOut(const LogField& field) { return field.value.empty() && !field.raw_json; }
+
+void AppendObject(std::string& line, const LineFacts& facts, std::string_view message,
+                  Fields fields) {
   line += "{\"time\":\"";
   AppendNow(line);
   line += '"';
-  AppendMember(line, "level", WordsOf(level).word);
-  AppendMember(line, "service", service_name);
-  AppendMember(line, "kind", kind);
+  AppendMember(line, "level", WordsOf(facts.level).word);
+  AppendMember(line, "service", facts.service_name);
+  AppendMember(line, "kind", facts.kind);
   AppendMember(line, "message", message);
   for (const LogField& field : fields) {
+    if (IsLeftOut(field)) continue;
     if (!field.raw_json) {
       AppendMember(line, field.name, field.value);
       continue;
@@ -103,8 +101,68 @@ void WriteLine(LogLevel level, std::string_view kind, std::string_view message,
     line += ':';
     line += field.value;
   }
-  if (verdict.suppressed > 0) line += ",\"suppressed\":" + std::to_string(verdict.suppressed);
-  line += "}\n";
+  if (facts.suppressed > 0) line += ",\"suppressed\":" + std::to_string(facts.suppressed);
+  line += '}';
+}
+
+// A value that stands behind "name=": as it is if it is one plain word, else as a JSON string, so
+// that no text from outside can look like a line or a field of ours, or move the cursor.
+void AppendWord(std::string& line, std::string_view value) {
+  const bool plain = std::all_of(value.begin(), value.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("-_.:/+$,@%").find(c) != std::string_view::npos;
+  });
+  if (plain) {
+    line += value;
+  } else {
+    AppendJsonString(line, value);
+  }
+}
+
+void AppendForPeople(std::string& line, const LineFacts& facts, std::string_view message,
+                     Fields fields) {
+  AppendNow(line);
+  line += ' ';
+  line += WordsOf(facts.level).text;
+  line += ' ';
+  std::string text;
+  AppendJsonString(text, message);
+  line += std::string_view(text).substr(1, text.size() - 2);
+  line += "  kind=";
+  line += facts.kind;
+  for (const LogField& field : fields) {
+    if (IsLeftOut(field)) continue;
+    line += ' ';
+    line += field.name;
+    line += '=';
+    AppendWord(line, field.value);
+  }
+  if (facts.suppressed > 0) line += " suppressed=" + std::to_string(facts.suppressed);
+}
+
+void WriteLine(LogLevel level, std::string_view kind, std::string_view message, Fields fields) {
+  const std::int64_t second = std::chrono::duration_cast<std::chrono::seconds>(
+                                  std::chrono::steady_clock::now().time_since_epoch())
+                                  .count();
+  LogState& state = State();
+  LineFacts facts{level, kind, {}};
+  LogFormat format = LogFormat::kJson;
+  {
+    const std::lock_guard lock(state.mutex);
+    const KindLimiter::Verdict verdict = state.limiter.Admit(kind, second);
+    if (!verdict.write) return;
+    facts.suppressed = verdict.suppressed;
+    facts.service_name = state.options.service_name;
+    format = state.options.format;
+  }
+  std::string line;
+  if (format == LogFormat::kJournald) line += WordsOf(level).journald_prefix;
+  if (format == LogFormat::kText) {
+    AppendForPeople(line, facts, message, fields);
+  } else {
+    AppendObject(line, facts, message, fields);
+  }
+  line += '\n';
   // A log that nobody reads must not stop the service: a failed write is the end of this line.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
@@ -115,8 +173,24 @@ void ConfigureLog(const LogOptions& options) {
   LogState& state = State();
   const std::lock_guard lock(state.mutex);
   state.options = options;
+  if (options.format == LogFormat::kAuto) {
+    state.options.format = ::isatty(STDERR_FILENO) == 1 ? LogFormat::kText : LogFormat::kJson;
+  }
   state.limiter = KindLimiter(options.per_kind_per_second);
   g_level.store(options.level, std::memory_order_relaxed);
+}
+
+void SetLogLevel(LogLevel level) { g_level.store(level, std::memory_order_relaxed); }
+
+LogLevel CurrentLogLevel() { return g_level.load(std::memory_order_relaxed); }
+
+std::string_view ToString(LogLevel level) { return WordsOf(level).word; }
+
+std::optional<LogLevel> LogLevelOf(std::string_view word) {
+  for (std::size_t i = 0; i < kWords.size(); ++i) {
+    if (kWords[i].word == word) return static_cast<LogLevel>(i);
+  }
+  return std::nullopt;
 }
 
 bool LogEnabled(LogLevel level) { return level >= g_level.load(std::memory_order_relaxed); }

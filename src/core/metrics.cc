@@ -23,20 +23,6 @@ namespace {
 
 constexpr std::string_view kOther = "_other";
 
-std::string_view OutcomeWord(Disposition how) {
-  switch (how) {
-    case Disposition::kAcknowledged:
-      return "acknowledged";
-    case Disposition::kHastilyAccepted:
-      return "hastily_accepted";
-    case Disposition::kRefused:
-      return "refused";
-    case Disposition::kFailed:
-      return "failed";
-  }
-  return "failed";
-}
-
 // The original's class names, which its dashboards filter by, as far as it has a class for the
 // case.
 std::string_view EventgateErrorType(ErrorCode code) {
@@ -92,6 +78,20 @@ prometheus::MetricFamily Sum(std::string name, std::string help, prometheus::Met
 }
 
 }  // namespace
+
+std::string_view ToString(Disposition how) {
+  switch (how) {
+    case Disposition::kAcknowledged:
+      return "acknowledged";
+    case Disposition::kHastilyAccepted:
+      return "hastily_accepted";
+    case Disposition::kRefused:
+      return "refused";
+    case Disposition::kFailed:
+      return "failed";
+  }
+  return "failed";
+}
 
 struct Metrics::Families {
   Families(const MetricOptions& o, std::string service)
@@ -183,7 +183,7 @@ struct Metrics::Families {
           &produced->Add({{"stream", stream}, {"schema_uri", std::string(pair.schema_uri)}});
     }
     for (int i = 0; i < kDispositionCount; ++i) {
-      const std::string outcome(OutcomeWord(static_cast<Disposition>(i)));
+      const std::string outcome(ToString(static_cast<Disposition>(i)));
       counters.events[static_cast<std::size_t>(i)] =
           &events->Add({{"stream", stream}, {"outcome", outcome}});
     }
@@ -296,7 +296,7 @@ std::vector<prometheus::MetricFamily> Metrics::Conservation() const {
   families.push_back(Sum("sluice_events_received_total", "Events taken from request bodies",
                          MetricType::Counter, received));
   for (std::size_t i = 0; i < ended.size(); ++i) {
-    const std::string word(OutcomeWord(static_cast<Disposition>(i)));
+    const std::string word(ToString(static_cast<Disposition>(i)));
     families.push_back(Sum("sluice_events_" + word + "_total",
                            "Events received that ended as " + word, MetricType::Counter, ended[i]));
   }
@@ -332,7 +332,7 @@ void Metrics::AddGauge(const std::string& name, const std::string& help,
   families_->computed.emplace_back(&gauge, std::move(value));
 }
 
-std::string Metrics::Scrape() {
+std::vector<prometheus::MetricFamily> Metrics::Collect() {
   for (const auto& [gauge, value] : families_->computed) gauge->Set(value());
   std::vector<prometheus::MetricFamily> all = Conservation();
   for (std::vector<prometheus::MetricFamily> part :
@@ -341,8 +341,12 @@ std::string Metrics::Scrape() {
     std::move(part.begin(), part.end(), std::back_inserter(all));
   }
   std::erase_if(all, [](const prometheus::MetricFamily& family) { return family.metric.empty(); });
+  return all;
+}
+
+std::string Metrics::Scrape() {
   std::ostringstream text;
-  prometheus::TextSerializer().Serialize(text, all);
+  prometheus::TextSerializer().Serialize(text, Collect());
   return std::move(text).str();
 }
 

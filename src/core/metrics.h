@@ -4,6 +4,7 @@
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
+#include <prometheus/metric_family.h>
 #include <prometheus/registry.h>
 
 #include <array>
@@ -29,6 +30,8 @@ enum class Disposition : std::uint8_t {
   kFailed,           // ours or the broker's
 };
 inline constexpr int kDispositionCount = 4;
+// "acknowledged": the label `outcome`.
+std::string_view ToString(Disposition how);
 
 // The counters of one (stream, schema URI) pair, resolved once per route and kept for the life of
 // the process.
@@ -65,8 +68,10 @@ class Metrics {
   // False if the original's names are dropped: then register none either.
   bool keeps_eventgate_names() const;
 
-  // Prometheus text of everything. The conservation sums are read in an order that makes in-flight
-  // never negative.
+  // Everything as of now. The conservation sums are read in an order that makes in-flight never
+  // negative. Any thread.
+  std::vector<prometheus::MetricFamily> Collect();
+  // The same as Prometheus text.
   std::string Scrape();
 
   // The counters of a pair. `known` says that the pair comes from configuration or a loaded schema;

@@ -18,10 +18,12 @@ using core::LimitOptions;
 using core::LogOptions;
 using core::MetricOptions;
 using core::OutputOptions;
+using core::RefusedOptions;
 using core::SchemaOptions;
 using core::ShutdownOptions;
 using core::SpoolOptions;
 using core::StreamOptions;
+using core::TapOptions;
 
 // In<&Config::http, &HttpOptions::port> is a function that returns config.http.port.
 template <auto... Path>
@@ -240,6 +242,23 @@ const auto kKeys = std::to_array<ConfigKey>({
      "Stream that gets an error event for each invalid event; empty: none.",
      0, 0, Notation::kPlain, "sluice-main.error.validation"}),
 
+    {"refused.keep", &In<&Config::refused, &RefusedOptions::keep>,
+     "How many of the last events of each stream that were not accepted are kept in memory, to be seen at /-/refused "
+     "on the admin listener and on its status page; 0: none.", 0, 10'000},
+    {"refused.max_streams", &In<&Config::refused, &RefusedOptions::max_streams>,
+     "Streams for which they are kept; above, the one that had none for longest is forgotten.", 1, 100'000},
+    Live({"refused.max_event_bytes", &In<&Config::refused, &RefusedOptions::max_event_bytes>,
+     "How much of such an event is shown, and of one that is tapped.", 0, kMiB, Notation::kBytes}),
+    Live({"refused.mask", &In<&Config::refused, &RefusedOptions::mask>,
+     "Fields whose values are never shown there, by their paths; a path goes through arrays as if they were not there. "
+     "An object as a whole: its own path.", 0, 0, Notation::kPlain,
+     "[http.client_ip, http.request_headers, meta.domain]"}),
+    {"tap.max_clients", &In<&Config::tap, &TapOptions::max_clients>,
+     "Clients that may watch events go by at one time (/-/tap on the admin listener, `sluice tap`); 0: nobody may.",
+     0, 32},
+    {"tap.max_events_per_second", &In<&Config::tap, &TapOptions::max_events_per_second>,
+     "Events a second that such a client is sent at most; how many were left out is told in between.", 1, 10'000},
+
     {"output", kOutput<&OutputOptions::kind>,
      "Where events go: Kafka, one file for each topic under data_dir, or nowhere (for measuring). The default is "
      "kafka if kafka.conf names brokers.", 0, 2, Notation::kPlain, "kafka"},
@@ -317,9 +336,10 @@ const auto kKeys = std::to_array<ConfigKey>({
     {"metrics.max_label_values", &In<&Config::metrics, &MetricOptions::max_label_values>,
      "Pairs of stream and schema with metrics of their own; further ones share the label _other.", 1, 1'000'000},
     Live({"logging.level", &In<&Config::log, &LogOptions::level>,
-     "Least level that is written."}),
+     "Least level that is written; `sluice log-level` changes it at run time."}),
     Live({"logging.format", &In<&Config::log, &LogOptions::format>,
-     "One JSON object a line, alone or with journald's priority before it."}),
+     "text: for people. json: one JSON object a line. journald: the same with journald's priority before it. auto: "
+     "text where stderr is a terminal, else json."}),
     Live({"logging.per_kind_per_second", &In<&Config::log, &LogOptions::per_kind_per_second>,
      "Log lines of one kind a second; what is above is counted in the next one.", 1, 1'000'000}),
     Live({"shutdown.not_ready_delay", kShutdown<&ShutdownOptions::not_ready_delay>,

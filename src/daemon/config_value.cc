@@ -44,7 +44,7 @@ struct Words<core::LogLevel> {
 };
 template <>
 struct Words<core::LogFormat> {
-  static constexpr std::array<std::string_view, 2> kAll = {"json", "journald"};
+  static constexpr std::array<std::string_view, 4> kAll = {"auto", "text", "json", "journald"};
 };
 constexpr std::array<std::string_view, 2> kFormatModes = {"fast", "full"};
 constexpr std::array<std::string_view, 2> kIgnoreFollow = {"ignore", "follow"};

@@ -17,8 +17,10 @@
 #include "core/metrics.h"
 #include "daemon/config_docs.h"
 #include "daemon/declared_streams.h"
+#include "daemon/observation.h"
 #include "daemon/reloader.h"
 #include "daemon/signals.h"
+#include "daemon/status_page_data.h"
 #include "intake/admin_server.h"
 #include "intake/admission.h"
 #include "intake/event_pipeline.h"
@@ -52,6 +54,7 @@ class Daemon {
     AnnounceReady();
     while (true) {
       const int signal = signals_.Wait(milliseconds(1000));
+      observation_.Tick();
       if (signal == SIGTERM || signal == SIGINT) break;
       if (signal == SIGHUP) Reload();
     }
@@ -81,10 +84,12 @@ class Daemon {
                                    config_.output.data_dir + "/stream-config.json",
                                    config_.user_agent}};
   registry::SchemaRegistry schemas_{config_.schemas, metrics_};
+  Observation observation_{config_};
   Reloader reloader_;
   std::unique_ptr<DeclaredStreams> declared_;  // null where nobody may declare any
   std::unique_ptr<produce::Producer> producer_;
   std::unique_ptr<intake::EventServer> events_;
+  std::unique_ptr<StatusPageData> status_;  // asks all of the above, and admin_ asks it
   std::unique_ptr<intake::AdminServer> admin_;
 };
 
@@ -134,8 +139,9 @@ core::Result<void> Daemon::Start() {
   events_ = std::make_unique<intake::EventServer>(
       config_, admission_, metrics_,
       [this](intake::PostFunction post) -> std::unique_ptr<intake::IngestHandler> {
-        return std::make_unique<intake::EventPipeline>(intake::EventPipeline::Parts{
-            config_, schemas_, streams_, *producer_, metrics_, clock_, std::move(post)});
+        return std::make_unique<intake::EventPipeline>(
+            intake::EventPipeline::Parts{config_, schemas_, streams_, *producer_, metrics_, clock_,
+                                         std::move(post), observation_.observers()});
       },
       &streams_);
   admin_ = std::make_unique<intake::AdminServer>(
@@ -146,7 +152,12 @@ core::Result<void> Daemon::Start() {
   if (declared_) declared_->AddTo(*admin_);
   AddReloadRoutes();
   AddReloadingParts();
+  observation_.AddTo(*admin_);
+  status_ = std::make_unique<StatusPageData>(StatusPageData::Parts{
+      config_, metrics_, observation_.observers().refused, [this] { return Readiness(); }});
+  status_->AddTo(*admin_);
   AddGauges();
+  status_->Start();
   if (auto started = admin_->Start(); !started.has_value()) return started;
   return events_->Start();
 }
@@ -290,6 +301,7 @@ int Daemon::Stop() {
   const produce::StopReport report = producer_->Stop(deadline - options.deadline / 10);
   events_->Stop(deadline);
   admin_->Stop();
+  status_->Stop();
   updater_.Stop();
   metrics_.CheckSettled();
   if (declared_) declared_->Stop();

@@ -34,6 +34,17 @@ std::optional<std::string> AdminRequest::Parameter(std::string_view name) const 
   return FindParameter(query, name);
 }
 
+bool IsFromOtherSite(const AdminRequest& request) {
+  const std::string_view site = request.Header("sec-fetch-site");
+  if (!site.empty() && site != "same-origin" && site != "none") return true;
+  std::string_view origin = request.Header("origin");
+  if (origin.empty()) return false;
+  const std::size_t scheme_end = origin.find("://");
+  if (scheme_end == std::string_view::npos) return true;  // "null"
+  origin.remove_prefix(scheme_end + 3);
+  return origin != request.Header("host");
+}
+
 AdminReply ProblemReply(int status, std::string_view detail) {
   AdminReply reply;
   reply.status = status;

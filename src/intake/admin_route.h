@@ -33,6 +33,10 @@ struct AdminRequest {
   std::optional<std::string> Parameter(std::string_view name) const;
 };
 
+// Whether a web page of another origin made a browser send it: such a request must change nothing,
+// since whoever looks at a page has not asked for it.
+bool IsFromOtherSite(const AdminRequest& request);
+
 struct AdminReply {
   int status = 200;
   std::string content_type = "application/json; charset=utf-8";  // empty: none

@@ -29,13 +29,19 @@ void EventPipeline::Process(IngestRequest&& request, std::shared_ptr<ReplySink> 
 
 void EventPipeline::Tick(std::chrono::steady_clock::time_point now) { impl_->Tick(now); }
 
+void EventPipeline::NoteRefused(const core::Error& error, std::string_view request_id,
+                                std::uint64_t body_bytes) {
+  impl_->NoteRefused(error, request_id, body_bytes);
+}
+
 void EventPipeline::UseConfig(ConfigPtr config) { impl_->UseConfig(std::move(config)); }
 
 EventPipeline::Impl::Impl(Parts parts)
     : parts_(std::move(parts)),
       config_(std::shared_ptr<void>(), &parts_.config),
       routes_(*config_, parts_.schemas, parts_.streams, parts_.metrics) {
-  processor_.emplace(*config_, parts_.producer, parts_.metrics);
+  watch_.emplace(parts_.observers, *config_, parts_.clock);
+  processor_.emplace(*config_, parts_.producer, parts_.metrics, &*watch_);
 }
 
 // Nothing is being processed now: requests that wait for a schema are planned anew when it is
@@ -44,7 +50,8 @@ void EventPipeline::Impl::UseConfig(ConfigPtr config) {
   const auto later = config->limits.delivery_timeout - config_->limits.delivery_timeout;
   for (IngestJob* job = first_; job != nullptr; job = job->next) job->deadline += later;
   routes_.Use(*config);
-  processor_.emplace(*config, parts_.producer, parts_.metrics);
+  watch_.emplace(parts_.observers, *config, parts_.clock);
+  processor_.emplace(*config, parts_.producer, parts_.metrics, &*watch_);
   config_ = std::move(config);  // last: what it replaces was used until here
 }
 
@@ -65,6 +72,8 @@ void EventPipeline::Impl::Process(IngestRequest&& request, std::shared_ptr<Reply
   job->permit = std::move(request.permit);
   job->mode = request.mode;
   job->request_id = request.request_id;
+  job->trace_id = request.trace_id;
+  job->body_bytes = request.body.size();
   job->stage_start = std::chrono::steady_clock::now();
   if (!parts_.producer.HasRoom(job->mode)) return RefuseForRoom(*job);
   if (!Parse(request.body, request.kind, *job)) {
@@ -271,6 +280,7 @@ void EventPipeline::Impl::Launch(JobPtr owned) {
       accepted.counters->events[static_cast<int>(core::Disposition::kFailed)]->Increment();
       parts_.metrics.CountFailure(accepted.counters->stream, accepted.counters->schema_uri, true,
                                   failure.code);
+      TellOfFailure(job, accepted, failure);
       job.failed.push_back({accepted.event, std::move(failure)});
     }
     job.accepted.clear();

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/metrics.h"
+#include "intake/event_watch.h"
 #include "intake/ingest.h"
 #include "intake/ingest_handler.h"
 #include "produce/producer.h"
@@ -27,6 +28,7 @@ class EventPipeline final : public IngestHandler {
     core::Metrics& metrics;
     const core::Clock& clock;
     PostFunction post;
+    EventObservers observers = {};
   };
 
   explicit EventPipeline(Parts parts);
@@ -34,6 +36,9 @@ class EventPipeline final : public IngestHandler {
 
   // Answers through `sink`, which is kept until then.
   void Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink) override;
+
+  void NoteRefused(const core::Error& error, std::string_view request_id,
+                   std::uint64_t body_bytes) override;
 
   // Answers requests that waited longer than limits.delivery_timeout with what is known by then.
   void Tick(std::chrono::steady_clock::time_point now) override;

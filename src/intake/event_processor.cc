@@ -41,22 +41,14 @@ core::Error MissingField(ErrorCode code, std::string_view field) {
                     " were missing from event and could not be extracted."};
 }
 
-// What a failure takes, itself and in the answer, is charged to its request.
-void AddFailure(IngestJob& job, std::uint32_t index, EventFailure&& failure) {
-  const std::uint64_t bytes =
-      2 * (failure.event_json.size() + failure.errors_json.size() + failure.message.size()) +
-      sizeof(IngestJob::Failed) + 200;
-  if (job.permit && !job.permit.Charge(bytes)) job.out_of_memory = true;
-  job.failed.push_back({index, std::move(failure)});
-}
-
 }  // namespace
 
 EventProcessor::EventProcessor(const core::Config& config, produce::Producer& producer,
-                               core::Metrics& metrics)
+                               core::Metrics& metrics, EventWatch& watch)
     : config_(config),
       producer_(producer),
       metrics_(metrics),
+      watch_(watch),
       stream_field_(config.streams.stream_field),
       dt_field_(config.streams.dt_field),
       id_field_(config.streams.id_field) {
@@ -200,6 +192,10 @@ void EventProcessor::Accept(const EventInput& input, const RequestScope& scope) 
     event_.AppendTo(bytes);
   }
   accepted.value_end = static_cast<std::uint32_t>(bytes.size());
+  if (!scope.job.own_events && watch_.WantsAccepted(route.stream)) {
+    const auto slot = static_cast<std::uint32_t>(scope.job.accepted.size());
+    scope.job.watched.push_back({slot, route.stream, route.schema_uri});
+  }
   accepted.topic = route.topic;
   accepted.counters = route.counters;
   accepted.timestamp_ms =
@@ -220,7 +216,7 @@ void EventProcessor::Fail(core::Error error, const EventInput& input, const Requ
   failure.code = error.code;
   failure.event_json = EventJson();
   failure.message = std::move(error.message);
-  AddFailure(scope.job, input.index, std::move(failure));
+  AddFailure(std::move(failure), input, scope);
 }
 
 void EventProcessor::FailValidation(const EventInput& input, const RequestScope& scope) {
@@ -237,7 +233,30 @@ void EventProcessor::FailValidation(const EventInput& input, const RequestScope&
     error_events_.push_back(
         MakeErrorEvent(config_, event_, failure, input.address, scope.facts.now_json));
   }
-  AddFailure(scope.job, input.index, std::move(failure));
+  AddFailure(std::move(failure), input, scope);
+}
+
+// What a failure takes, itself and in the answer, is charged to its request.
+void EventProcessor::AddFailure(EventFailure&& failure, const EventInput& input,
+                                const RequestScope& scope) {
+  IngestJob& job = scope.job;
+  if (!job.own_events) {
+    if (job.failed.empty()) {
+      job.failed_stream = input.address.stream;
+      job.failed_schema_uri = input.address.schema_uri;
+    }
+    const bool configured =
+        scope.snapshot != nullptr && scope.snapshot->Find(input.address.stream) != nullptr;
+    watch_.OnFailure(
+        {input.address.stream, input.address.schema_uri, job.request_id, failure.event_json,
+         configured ? RefusedEvents::StreamIs::kConfigured : RefusedEvents::StreamIs::kMadeUp},
+        failure);
+  }
+  const std::uint64_t bytes =
+      2 * (failure.event_json.size() + failure.errors_json.size() + failure.message.size()) +
+      sizeof(IngestJob::Failed) + 200;
+  if (job.permit && !job.permit.Charge(bytes)) job.out_of_memory = true;
+  job.failed.push_back({input.index, std::move(failure)});
 }
 
 }  // namespace sluice::intake

@@ -12,6 +12,7 @@
 #include "core/uuid.h"
 #include "intake/enrichment.h"
 #include "intake/error_event.h"
+#include "intake/event_watch.h"
 #include "intake/ingest_job.h"
 #include "intake/route.h"
 #include "validate/editable_event.h"
@@ -49,7 +50,9 @@ struct RequestScope {
 // and appends the record to the job. One per thread; keeps its scratch.
 class EventProcessor {
  public:
-  EventProcessor(const core::Config& config, produce::Producer& producer, core::Metrics& metrics);
+  // The arguments outlive it.
+  EventProcessor(const core::Config& config, produce::Producer& producer, core::Metrics& metrics,
+                 EventWatch& watch);
 
   // Reads $schema and the stream of an event that is at `root`. Views into the document, the
   // request's facts, or (a stream derived from the schema URI) this object, until the next call.
@@ -70,11 +73,13 @@ class EventProcessor {
   void Accept(const EventInput& input, const RequestScope& scope);
   void Fail(core::Error error, const EventInput& input, const RequestScope& scope);
   void FailValidation(const EventInput& input, const RequestScope& scope);
+  void AddFailure(EventFailure&& failure, const EventInput& input, const RequestScope& scope);
   std::string EventJson() const;
 
   const core::Config& config_;
   produce::Producer& producer_;
   core::Metrics& metrics_;
+  EventWatch& watch_;
   core::UuidGenerator uuids_;
   std::vector<validate::FieldPath> schema_uri_fields_;
   validate::FieldPath stream_field_;

@@ -31,6 +31,7 @@ struct IngestRequest {
   produce::DeliveryMode mode = produce::DeliveryMode::kGuaranteed;
   const HeaderSource* headers = nullptr;
   std::string_view request_id;          // never empty
+  std::string_view trace_id;            // of the traceparent header, or empty
   std::string_view peer_address;        // of the connection, without port
   bool peer_is_trusted = false;         // forwarded-for headers may be believed
   std::string_view schema_uri_default;  // from the query, where configured; else empty

@@ -21,6 +21,12 @@ class IngestHandler {
   // What the request views may go when this returns.
   virtual void Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink) = 0;
 
+  // A request about events that was refused before it came here: told to operators, nothing else.
+  virtual void NoteRefused(const core::Error& error, std::string_view request_id,
+                           std::uint64_t body_bytes) {
+    static_cast<void>(error), static_cast<void>(request_id), static_cast<void>(body_bytes);
+  }
+
   // Called a few times a second on the I/O thread, for deadlines.
   virtual void Tick(std::chrono::steady_clock::time_point now) = 0;
 

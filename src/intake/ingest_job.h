@@ -41,6 +41,13 @@ class IngestJob final : public produce::Delivery {
     EventFailure failure;
   };
 
+  // An accepted event that somebody watches.
+  struct Watched {
+    std::uint32_t slot;  // in `accepted`
+    std::string stream;
+    std::string schema_uri;
+  };
+
   IngestJob(DoneFunction done, void* pipeline) : done_(done), pipeline_(pipeline) {}
 
   std::shared_ptr<ReplySink> sink;  // null: answered, or an event of our own
@@ -49,11 +56,16 @@ class IngestJob final : public produce::Delivery {
   bool own_events = false;  // error events: not counted as received, failures are only logged
   std::optional<ErrorEvent>
       error_event;         // of own events, to be sent for the older schema if need be
-  std::string request_id;  // for the log
+  std::string request_id;  // for the log, as the next three
+  std::string trace_id;
+  std::string failed_stream;  // of the first event that failed
+  std::string failed_schema_uri;
+  std::uint64_t body_bytes = 0;
   std::uint32_t events = 0;
   std::string bytes;               // of all records; fixed once producing began
   std::vector<Accepted> accepted;  // accepted[i] has slot i
   std::vector<Failed> failed;
+  std::vector<Watched> watched;
   core::Durability durability = core::Durability::kKafka;  // the weakest of what was delivered
 
   std::chrono::steady_clock::time_point stage_start{};

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "core/log.h"
+#include "core/loggable.h"
 #include "intake/pipeline_impl.h"
+#include "intake/request_log.h"
 
 namespace sluice::intake {
 namespace {
@@ -62,13 +64,39 @@ void EventPipeline::Impl::CollectDeliveries(IngestJob& job) {
     parts_.metrics.CountFailure(accepted.counters->stream, accepted.counters->schema_uri, true,
                                 failure.code);
     accepted.counters->events[static_cast<int>(DispositionOf(failure))]->Increment();
+    TellOfFailure(job, accepted, failure);
     job.failed.push_back({accepted.event, std::move(failure)});
   }
+  if (!job.watched.empty()) TellOfDelivered(job);
   CountEnds(job, delivered);
   if (job.own_events || job.mode == produce::DeliveryMode::kHasty) return;
   for (std::size_t i = 0; i < rests_on.size(); ++i) {
     if (rests_on[i] > 0) parts_.metrics.EventsRestOn(static_cast<core::Durability>(i), rests_on[i]);
   }
+}
+
+void EventPipeline::Impl::TellOfDelivered(const IngestJob& job) {
+  for (const IngestJob::Watched& watched : job.watched) {
+    const auto& accepted = job.accepted[watched.slot];
+    if (job.slot(watched.slot).state() != DeliverySlot::State::kDelivered) continue;
+    watch_->OnAccepted(
+        {watched.stream, watched.schema_uri, job.request_id, job.RecordOf(accepted).value},
+        job.mode == produce::DeliveryMode::kHasty ? Disposition::kHastilyAccepted
+                                                  : Disposition::kAcknowledged);
+  }
+}
+
+// The event was valid, so its stream is known, if only as one of many (label _other).
+void EventPipeline::Impl::TellOfFailure(IngestJob& job, const IngestJob::Accepted& accepted,
+                                        const EventFailure& failure) {
+  if (job.own_events) return;
+  if (job.failed.empty()) {
+    job.failed_stream = accepted.counters->stream;
+    job.failed_schema_uri = accepted.counters->schema_uri;
+  }
+  watch_->OnFailure({accepted.counters->stream, accepted.counters->schema_uri, job.request_id,
+                    failure.event_json},
+                   failure);
 }
 
 void EventPipeline::Impl::CountEnds(const IngestJob& job, std::size_t delivered) {
@@ -116,8 +144,11 @@ void EventPipeline::Impl::Answer(IngestJob& job) {
               "Events of a request were not accepted.",
               {{"events", static_cast<std::int64_t>(job.events)},
                {"failed", static_cast<std::int64_t>(job.failed.size())},
-               {"request_id", job.request_id},
-               {"first", first.message}});
+               {"stream", core::LoggableName(job.failed_stream)},
+               {"schema_uri", core::LoggableName(job.failed_schema_uri)},
+               {"request_id", core::LoggableName(job.request_id)},
+               {"trace_id", job.trace_id},
+               {"first", LoggableMessage(first.code, first.message)}});
   }
   if (!job.sink) return;
   // Failures of the pipeline came first, those of delivery after: the lists go by event.
@@ -153,6 +184,7 @@ void EventPipeline::Impl::RefuseForRoom(IngestJob& job) {
 
 void EventPipeline::Impl::Refuse(IngestJob& job, const core::Error& error) {
   parts_.metrics.CountFailure({}, {}, false, error.code);
+  if (!job.own_events) watch_->OnRefusedRequest(error, job.request_id, job.body_bytes);
   Reply(job, ReplyToFailedRequest(error));
 }
 
@@ -187,6 +219,7 @@ void EventPipeline::Impl::Unlink(IngestJob& job) {
 }
 
 void EventPipeline::Impl::Tick(std::chrono::steady_clock::time_point now) {
+  watch_->Tick(now);
   while (first_ != nullptr && first_->deadline <= now) TimeOut(*first_);
 }
 

@@ -24,6 +24,9 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   void Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink);
   void Tick(std::chrono::steady_clock::time_point now);
   void UseConfig(ConfigPtr config);
+  void NoteRefused(const core::Error& error, std::string_view request_id, std::uint64_t bytes) {
+    watch_->OnRefusedRequest(error, request_id, bytes);
+  }
 
  private:
   using JobPtr = std::unique_ptr<IngestJob>;
@@ -50,6 +53,9 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   void TimeOut(IngestJob& job);
   void Answer(IngestJob& job);
   void CollectDeliveries(IngestJob& job);
+  void TellOfDelivered(const IngestJob& job);
+  void TellOfFailure(IngestJob& job, const IngestJob::Accepted& accepted,
+                     const EventFailure& failure);
   void Reply(IngestJob& job, IngestReply&& reply);
   // Answers a request that failed as a whole, and counts it.
   int DrainSeconds(produce::DeliveryMode mode) const;
@@ -75,6 +81,7 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   std::string joined_lines_;
   std::uint64_t table_bytes_ = 0;  // charged for the tables of the current body
   RouteCache routes_;
+  std::optional<EventWatch> watch_;          // always there, as the next
   std::optional<EventProcessor> processor_;  // always there; made anew for another configuration
   std::vector<EventInput> inputs_;
   std::deque<std::string> owned_;  // addresses of events without a route

@@ -99,6 +99,7 @@ class Session final : public ReplySink,
   // Stream configuration (session_stream_configs.cc).
   bool BeginForm();
   bool AnswerStreamConfigs();
+  void LogUnknown(std::string_view stream) const;
   bool AnswerStreamConfigApi(std::string_view form);
   void GetStreamConfigs(streams::ServedAs served_as, const streams::StreamQuery& query);
   void OnStreamConfigs(const DocumentPtr& document);

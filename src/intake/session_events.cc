@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "core/log.h"
+#include "core/loggable.h"
 #include "intake/query.h"
+#include "intake/request_log.h"
 #include "intake/session.h"
 #include "intake/text.h"
 
@@ -225,6 +227,7 @@ bool Session::Process(std::string_view body, BodyKind kind) {
     made = host_.uuids.Next();
     request.request_id = core::View(made);
   }
+  request.trace_id = TraceIdOf(head_.Header("traceparent"));
   request.peer_address = peer_address_;
   request.peer_is_trusted = peer_is_trusted_;
   const core::HttpOptions& options = parts_->config.http;
@@ -252,10 +255,13 @@ bool Session::Process(std::string_view body, BodyKind kind) {
 
 bool Session::Refuse(const core::Error& error) {
   parts_->metrics.CountFailure({}, {}, false, error.code);
-  core::Log(core::LogLevel::kInfo, "request_refused", error.message,
+  core::Log(core::LogLevel::kInfo, "request_refused", "A request was refused.",
             {{"code", core::ToString(error.code)},
-             {"request_id", head_.Header("x-request-id")},
-             {"path", route_->label}});
+             {"path", route_->label},
+             {"request_id", core::LoggableName(head_.Header("x-request-id"))},
+             {"trace_id", TraceIdOf(head_.Header("traceparent"))},
+             {"why", LoggableMessage(error)}});
+  host_.handler->NoteRefused(error, head_.Header("x-request-id"), parser_->declared_length());
   SkipBody();
   permit_.Free();
   AnswerEvents(ReplyToFailedRequest(error));

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "intake/query.h"
+#include "intake/request_log.h"
 #include "intake/session.h"
 #include "intake/text.h"
 
@@ -59,7 +60,7 @@ bool Session::AnswerStreamConfigs() {
   const std::string decoded = DecodePathPart(Router::Parameter(*route_, head_.path()));
   std::string body;
   streams::AppendNamed(*snapshot, streams::SplitNames(decoded, ",|"), ServedAs::kAsRead, body,
-                       LogUnknownStream);
+                       [this](std::string_view name) { LogUnknown(name); });
   AnswerTagged(body, EntityTag(body));
   return true;
 }
@@ -83,9 +84,14 @@ bool Session::AnswerStreamConfigApi(std::string_view form) {
     return true;
   }
   std::string body;
-  streams::AppendAnswer(*snapshot, reading.query, body, LogUnknownStream);
+  streams::AppendAnswer(*snapshot, reading.query, body,
+                        [this](std::string_view name) { LogUnknown(name); });
   AnswerTagged(body, EntityTag(body));
   return true;
+}
+
+void Session::LogUnknown(std::string_view stream) const {
+  LogUnknownStream(stream, head_.Header("x-request-id"), TraceIdOf(head_.Header("traceparent")));
 }
 
 void Session::GetStreamConfigs(ServedAs served_as, const streams::StreamQuery& query) {

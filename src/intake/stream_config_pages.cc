@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/log.h"
+#include "core/loggable.h"
 #include "intake/decompress.h"
 #include "intake/text.h"
 
@@ -36,7 +37,8 @@ DocumentPtr Make(const Job& job, int compression_level) {
   if (job.served_as == streams::ServedAs::kAsRead) {
     streams::AppendAll(*job.snapshot, job.served_as, document->body);
   } else {
-    streams::AppendAnswer(*job.snapshot, job.query, document->body, LogUnknownStream);
+    streams::AppendAnswer(*job.snapshot, job.query, document->body,
+                          [](std::string_view name) { LogUnknownStream(name, {}, {}); });
   }
   document->body.shrink_to_fit();
   document->etag = EntityTag(document->body);
@@ -59,10 +61,13 @@ std::string KeyOf(streams::ServedAs served_as, const streams::StreamQuery& query
 
 }  // namespace
 
-void LogUnknownStream(std::string_view name) {
+void LogUnknownStream(std::string_view name, std::string_view request_id,
+                      std::string_view trace_id) {
   core::Log(core::LogLevel::kWarn, "stream_config_unknown",
             "Configuration was asked for of a stream that is not configured.",
-            {{"stream", name.substr(0, 200)}});
+            {{"stream", core::LoggableName(name)},
+             {"request_id", core::LoggableName(request_id)},
+             {"trace_id", trace_id}});
 }
 
 std::string EntityTag(std::string_view body) {

@@ -22,8 +22,10 @@ std::string EntityTag(std::string_view body);
 // Whether a header If-None-Match has the tag; as RFC 9110 compares for GET.
 bool HasEntityTag(std::string_view if_none_match, std::string_view etag);
 
-// Logs that a name was asked for which is not configured.
-void LogUnknownStream(std::string_view name);
+// Logs that a name was asked for which is not configured, with the ids of who asked, if there are
+// any.
+void LogUnknownStream(std::string_view name, std::string_view request_id,
+                      std::string_view trace_id);
 
 // The answers about stream configuration that take more than some look-ups: all entries, or those
 // that constraints select. Each is made once for each snapshot, as long as there is room for it: of

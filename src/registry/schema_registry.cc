@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/log.h"
+#include "core/loggable.h"
 #include "fetch/http_fetcher.h"
 #include "registry/load_task.h"
 #include "registry/negative_cache.h"
@@ -215,8 +216,12 @@ void SchemaRegistry::Impl::OnLoaded(const std::string& uri, LoadResult loaded, O
   } else if (origin == Origin::kEvent) {  // precaching has its own words for it
     const core::Error& error = loaded.schema.error();
     const bool is_clients_fault = error.code == core::ErrorCode::kSchemaNotFound;
+    const std::string_view name = core::LoggableName(uri);
+    const bool tells_why = !name.empty() || core::LogEnabled(core::LogLevel::kDebug);
     core::Log(is_clients_fault ? core::LogLevel::kInfo : core::LogLevel::kWarn,
-              "schema_load_failed", error.message, {{"code", core::ToString(error.code)}});
+              "schema_load_failed",
+              tells_why ? error.message : "A schema with a name that is not logged.",
+              {{"code", core::ToString(error.code)}, {"schema_uri", name}});
   }
   std::vector<SchemaCallback> callbacks;
   {

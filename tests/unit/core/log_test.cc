@@ -60,6 +60,40 @@ TEST_CASE("Log: journald's priority stands before the object") {
   CHECK(lines[1].substr(0, 4) == "<6>{");
 }
 
+TEST_CASE(
+    "Log: text for people holds fields behind the message, and nothing from outside breaks it") {
+  LogOptions options;
+  options.format = LogFormat::kText;
+  ConfigureLog(options);
+  CapturedStderr captured;
+  Log(LogLevel::kWarn, "kind_t", "it broke",
+      {{"uri", "/a b=\n\x1b[2J"}, {"id", "x-1"}, {"none", ""}, {"count", std::int64_t{-7}}});
+  const std::vector<std::string> lines = Lines(captured.Text());
+  ConfigureLog({});
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].substr(24) ==
+        " WARN  it broke  kind=kind_t uri=\"/a b=\\n\\u001b[2J\" id=x-1 count=-7");
+}
+
+TEST_CASE("Log: auto is JSON where stderr is no terminal") {
+  ConfigureLog({});
+  CapturedStderr captured;
+  Log(LogLevel::kInfo, "kind_u", "x");
+  CHECK(captured.Text().starts_with("{"));
+}
+
+TEST_CASE("Log: the level changes at run time, words and levels are each other's") {
+  ConfigureLog({});
+  SetLogLevel(LogLevel::kDebug);
+  CHECK(LogEnabled(LogLevel::kDebug));
+  CHECK(CurrentLogLevel() == LogLevel::kDebug);
+  ConfigureLog({});
+  CHECK(!LogEnabled(LogLevel::kDebug));
+  CHECK(LogLevelOf("warn") == LogLevel::kWarn);
+  CHECK(ToString(LogLevel::kFatal) == "fatal");
+  CHECK(!LogLevelOf("WARN").has_value());
+}
+
 TEST_CASE("Log: what is below the level is not written") {
   LogOptions options;
   options.level = LogLevel::kError;
