@@ -67,7 +67,10 @@ void EventMask::Hide(std::string_view json) {
   const std::uint32_t end = nodes[0].nodes();
   std::uint32_t copied = 0;
   for (std::uint32_t at = 0; at < end;) {
-    while (!levels.empty() && levels.back().end == at) levels.pop_back();
+    while (!levels.empty() && levels.back().end == at) {
+      path.resize(levels.back().path);
+      levels.pop_back();
+    }
     const Node& node = nodes[at];
     if (node.is_container()) levels.push_back({at + node.nodes(), path.size()});
     if (node.kind() != Kind::kKey) {

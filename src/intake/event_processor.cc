@@ -44,7 +44,7 @@ core::Error MissingField(ErrorCode code, std::string_view field) {
 }  // namespace
 
 EventProcessor::EventProcessor(const core::Config& config, produce::Producer& producer,
-                               core::Metrics& metrics, EventWatch& watch)
+                               core::Metrics& metrics, EventWatch* watch)
     : config_(config),
       producer_(producer),
       metrics_(metrics),
@@ -192,7 +192,7 @@ void EventProcessor::Accept(const EventInput& input, const RequestScope& scope) 
     event_.AppendTo(bytes);
   }
   accepted.value_end = static_cast<std::uint32_t>(bytes.size());
-  if (!scope.job.own_events && watch_.WantsAccepted(route.stream)) {
+  if (watch_ != nullptr && !scope.job.own_events && watch_->WantsAccepted(route.stream)) {
     const auto slot = static_cast<std::uint32_t>(scope.job.accepted.size());
     scope.job.watched.push_back({slot, route.stream, route.schema_uri});
   }
@@ -240,14 +240,14 @@ void EventProcessor::FailValidation(const EventInput& input, const RequestScope&
 void EventProcessor::AddFailure(EventFailure&& failure, const EventInput& input,
                                 const RequestScope& scope) {
   IngestJob& job = scope.job;
-  if (!job.own_events) {
+  if (watch_ != nullptr && !job.own_events) {
     if (job.failed.empty()) {
       job.failed_stream = input.address.stream;
       job.failed_schema_uri = input.address.schema_uri;
     }
     const bool configured =
         scope.snapshot != nullptr && scope.snapshot->Find(input.address.stream) != nullptr;
-    watch_.OnFailure(
+    watch_->OnFailure(
         {input.address.stream, input.address.schema_uri, job.request_id, failure.event_json,
          configured ? RefusedEvents::StreamIs::kConfigured : RefusedEvents::StreamIs::kMadeUp},
         failure);

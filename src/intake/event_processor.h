@@ -50,9 +50,9 @@ struct RequestScope {
 // and appends the record to the job. One per thread; keeps its scratch.
 class EventProcessor {
  public:
-  // The arguments outlive it.
+  // The arguments outlive it. `watch` is told of events; null: nobody is.
   EventProcessor(const core::Config& config, produce::Producer& producer, core::Metrics& metrics,
-                 EventWatch& watch);
+                 EventWatch* watch = nullptr);
 
   // Reads $schema and the stream of an event that is at `root`. Views into the document, the
   // request's facts, or (a stream derived from the schema URI) this object, until the next call.
@@ -79,7 +79,7 @@ class EventProcessor {
   const core::Config& config_;
   produce::Producer& producer_;
   core::Metrics& metrics_;
-  EventWatch& watch_;
+  EventWatch* watch_;
   core::UuidGenerator uuids_;
   std::vector<validate::FieldPath> schema_uri_fields_;
   validate::FieldPath stream_field_;

@@ -121,17 +121,23 @@ void AppendLineChart(std::string& out, const LineChart& chart) {
   Open(out, chart.label, chart.css_class);
   const auto points = PointsOf(chart.values, chart.steps, chart.points, AverageOfPresent);
   bool drawing = false;
+  const auto end_line = [&] {
+    if (drawing) {
+      out.back() = '"';
+      out += "/>";
+    }
+    drawing = false;
+  };
   for (const auto& point : points) {
     if (point.value < 0) {
-      if (drawing) out += "\"/>";
-      drawing = false;
+      end_line();
       continue;
     }
     if (!drawing) out += "<polyline class=\"line\" points=\"";
     drawing = true;
     AppendPoint(out, point.x, Y(static_cast<double>(point.value), chart.top));
   }
-  if (drawing) out += "\"/>";
+  end_line();
   out += "</svg>";
 }
 

@@ -120,6 +120,7 @@ def check_events(open_daemon, closed_daemon, happened):
 
 def check_status_page(status):
     check(status["policy"].startswith("default-src 'none';"), f"policy: {status['policy']}")
+    check(status["refreshed"], "the page refreshes itself")
     check(status["complaints"] == [], f"console of the status page: {status['complaints']}")
     check(status["violations"] == [], f"violations of its policy: {status['violations']}")
     check(status["foreign"] == [], f"resources from elsewhere: {status['foreign']}")

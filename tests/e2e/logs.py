@@ -46,7 +46,10 @@ def send_personal(daemon):
         daemon.request("POST", path, MARK, {**PERSONAL, "Content-Type": f"text/{MARK}"})
         daemon.request("POST", path, MARK, {**json_type, "Content-Encoding": MARK})
         daemon.request("POST", path, MARK, {**json_type, "Content-Encoding": "gzip"})
-        daemon.request("POST", path, "x" * (11 << 20), json_type)
+        try:
+            daemon.request("POST", path, "x" * (11 << 20), json_type)
+        except OSError:
+            pass  # the answer came before all of it was sent
     for method, path in (("GET", f"/{MARK}"), ("GET", f"/v1/stream-configs/{MARK}"), ("PUT", f"/v1/events/{MARK}"),
                          ("GET", f"/w/api.php?action=streamconfigs&format=json&streams={MARK}")):
         daemon.request(method, path, headers=PERSONAL)

@@ -88,8 +88,7 @@ def check_tap(daemon):
 
 
 def check_rate(daemon):
-    tap = Tap(daemon, "--count", "9")
-    eventually("the tap is there", lambda: "sluice_ready" in daemon.request("GET", "/metrics", admin=True)[2].decode())
+    tap = Tap(daemon, "--count", "14")  # more than two seconds' worth
     end = time.monotonic() + 20
     while tap.process.poll() is None and time.monotonic() < end:
         check(post(daemon, *[event(n) for n in range(200)]) == 201, "events flow beside the tap")

@@ -54,7 +54,7 @@ TEST_CASE("EventMask: a masked field cannot hide behind JSON's ways of writing")
 
 TEST_CASE("EventMask: wherever the text is cut, nothing masked is in it") {
   const std::string json =
-      R"({"a":"é","secret":"M4RK-M4RK","http":{"client_ip":"M4RK","x":[1,{"secret":["M4RK"]}]}})";
+      R"({"a":"é","secret":"M4RK-M4RK","http":[{"x":[1,{"y":2}]},{"client_ip":["M4RK"]}]})";
   for (std::uint64_t bytes = 0; bytes <= json.size(); ++bytes) {
     EventMask mask(Options(bytes), 100);
     const ShownText shown = mask.Show(json);
