@@ -16,7 +16,7 @@ using intake::CountText;
 using intake::StatusFacts;
 using intake::StatusTrends;
 
-constexpr std::size_t kShownRefused = 15;
+constexpr std::size_t kShownRefused = 10;
 
 std::string OfText(const std::string& part, const std::string& whole) {
   return part + " of " + whole;
@@ -33,7 +33,7 @@ StatusFacts Requests(const core::Config& config, const StatusTrends& trends) {
       "Requests",
       {{"In flight", OfText(CountText(in_flight), CountText(config.limits.max_in_flight_requests))},
        {"Connections", OfText(CountText(connections), CountText(config.limits.max_connections))},
-       {"Memory of requests",
+       {"Memory charged",
         OfText(BytesText(memory), BytesText(static_cast<double>(config.limits.memory_bytes)))}}};
 }
 

@@ -35,7 +35,7 @@ a { color: inherit; }
 .state.good { color: var(--good); }
 .state.bad { color: var(--failed-ink); }
 .about { margin-left: auto; font-size: 13px; }
-.card, .tile, figure, table, .health, details {
+.card, .tile, figure, table, .health {
   background: var(--card); border: 1px solid var(--line); border-radius: 8px;
 }
 .health { list-style: none; padding: 4px 14px; display: flex; flex-wrap: wrap; gap: 0 24px; }
@@ -47,7 +47,7 @@ a { color: inherit; }
 }
 .health span { color: var(--soft); }
 .health .warn b::before { background: var(--refused); }
-.health .bad { flex-basis: 100%; }
+.health .bad { flex-basis: 100%; order: -1; }
 .health .bad b::before { background: var(--failed); border-radius: 1px; }
 .health .bad span { color: var(--failed-ink); }
 .tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 12px; }
@@ -76,7 +76,8 @@ polygon.accepted { fill: var(--accepted); }
 polygon.refused { fill: var(--refused); }
 polygon.failed { fill: var(--failed); }
 .line { fill: none; stroke: var(--accepted); stroke-width: 1.6; vector-effect: non-scaling-stroke; }
-.axis { display: flex; justify-content: space-between; font-size: 11px; margin-top: 3px; }
+.axis { display: grid; grid-template-columns: repeat(3, 1fr); font-size: 11px; margin-top: 3px; }
+.axis :last-child { display: flex; justify-content: space-between; }
 table { width: 100%; border-collapse: separate; border-spacing: 0; }
 th, td { padding: 5px 10px; text-align: right; font-weight: 400; }
 thead th { font-size: 12px; white-space: nowrap; }
@@ -89,24 +90,24 @@ tbody tr > * { border-top: 1px solid var(--line); }
 td.refused, em.refused { color: var(--refused-ink); }
 td.failed, dd.failed, em.failed { color: var(--failed-ink); }
 .empty { padding: 8px 0; font-size: 13px; }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(240px, 1fr)); gap: 12px; }
+.facts { display: grid; grid-template-columns: repeat(3, 1fr); gap: 12px; }
 .card { padding: 10px 14px; }
 dl > div { display: flex; gap: 12px; justify-content: space-between; padding: 2px 0; }
 dd { text-align: right; overflow-wrap: anywhere; min-width: 0; }
 dt { flex: none; }
-.events { display: grid; gap: 6px; }
-.events h2 { margin-bottom: 2px; }
+.list { background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
 details { min-width: 0; }
+details + details { border-top: 1px solid var(--line); }
 summary {
-  cursor: pointer; padding: 6px 14px; display: grid; gap: 0 12px; align-items: baseline;
-  grid-template-columns: auto minmax(9em, max-content) max-content minmax(0, 1fr); list-style: none;
+  cursor: pointer; padding: 5px 14px; display: grid; gap: 0 14px; align-items: baseline;
+  grid-template-columns: auto minmax(0, 15em) minmax(0, 13em) minmax(0, 1fr); list-style: none;
 }
 summary::-webkit-details-marker { display: none; }
 summary time { color: var(--soft); }
-summary b { font-weight: 600; overflow-wrap: anywhere; }
-summary em { font-style: normal; }
+summary b { font-weight: 500; overflow-wrap: anywhere; }
+summary em { font-style: normal; overflow-wrap: anywhere; }
 summary span { color: var(--soft); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-details[open] summary { border-bottom: 1px solid var(--line); }
+summary:hover, details[open] summary { background: color-mix(in srgb, var(--line) 35%, transparent); }
 details[open] summary span { visibility: hidden; }
 details dl { padding: 8px 14px; }
 details dl > div { justify-content: flex-start; }
@@ -133,7 +134,7 @@ pre {
   th:first-child { padding-left: 12px; }
   td:last-child, th:last-child { padding-right: 12px; }
   .facts { grid-template-columns: 1fr; gap: 8px; }
-  summary { grid-template-columns: auto 1fr auto; }
+  summary { grid-template-columns: auto minmax(0, 1fr) auto; padding: 7px 12px; }
   summary span { grid-column: 1 / -1; }
 }
 )css";

@@ -62,12 +62,15 @@ std::string RateText(double per_second) {
 std::string BytesText(double bytes) {
   static constexpr std::array<const char*, 5> kUnits = {"%.0f B", "%.1f kB", "%.1f MB", "%.1f GB",
                                                         "%.1f TB"};
+  static constexpr std::array<const char*, 5> kWholeUnits = {"%.0f B", "%.0f kB", "%.0f MB",
+                                                             "%.0f GB", "%.0f TB"};
   std::size_t unit = 0;
   while (bytes >= 1024 && unit + 1 < kUnits.size()) {
     bytes /= 1024;
     ++unit;
   }
-  return Formatted(kUnits[unit], bytes);
+  const bool whole = bytes >= 100 || bytes == std::floor(bytes);
+  return Formatted(whole ? kWholeUnits[unit] : kUnits[unit], bytes);
 }
 
 std::string MillisecondsText(double ms) {

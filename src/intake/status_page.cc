@@ -33,6 +33,17 @@ class Html {
     AppendHtml(out_, text);
     return *this;
   }
+  // A name, which may be broken behind its dots.
+  Html& Name(std::string_view name) {
+    while (!name.empty()) {
+      const std::size_t dot = name.find_first_of("./_");
+      const std::size_t size = dot == std::string_view::npos ? name.size() : dot + 1;
+      Text(name.substr(0, size));
+      name.remove_prefix(size);
+      if (!name.empty()) out_ += "<wbr>";
+    }
+    return *this;
+  }
   std::string& out() { return out_; }
 
  private:
@@ -134,7 +145,7 @@ void RenderTiles(Html& html, const StatusData& data) {
     return found == values.rend() ? -1.0 : static_cast<double>(*found);
   };
   const double p99 = newest(trends.p99_ms);
-  RenderTile(html, "Time to the answer, 99 %", p99 < 0 ? "–" : MillisecondsText(p99),
+  RenderTile(html, "Answer time, 99 %", p99 < 0 ? "–" : MillisecondsText(p99),
              p99 < 0 ? "no request yet" : "half within " + MillisecondsText(newest(trends.p50_ms)),
              "");
   html.Raw("</section>\n");
@@ -143,7 +154,7 @@ void RenderTiles(Html& html, const StatusData& data) {
 void RenderAxis(Html& html) {
   html.Raw(
       "<div class=\"axis\" aria-hidden=\"true\"><span>15 min ago</span><span>10</span>"
-      "<span>5</span><span>now</span></div></figure>");
+      "<span><span>5</span><span>now</span></span></div></figure>");
 }
 
 void RenderCharts(Html& html, const StatusData& data) {
@@ -157,7 +168,7 @@ void RenderCharts(Html& html, const StatusData& data) {
                                   "Events a second by outcome, last 15 minutes", "chart"});
   RenderAxis(html);
   const double slowest = TopOf(trends.p99_ms);
-  html.Raw("<figure><figcaption>Time to the answer, 99 %<span class=\"top\">");
+  html.Raw("<figure><figcaption>Answer time, 99 %<span class=\"top\">");
   html.Text(MillisecondsText(slowest)).Raw("</span></figcaption>");
   AppendLineChart(html.out(),
                   {trends.p99_ms, trends.steps, kChartPoints, slowest,
@@ -168,7 +179,7 @@ void RenderCharts(Html& html, const StatusData& data) {
 
 void RenderStream(Html& html, const StatusTrends& trends, const StatusTrends::Stream& stream) {
   const Counts counts = CountsOf(stream.rates, trends.step.count());
-  html.Raw("<tr><th scope=\"row\">").Text(stream.name == "_other" ? "(all others)" : stream.name);
+  html.Raw("<tr><th scope=\"row\">").Name(stream.name == "_other" ? "(all others)" : stream.name);
   html.Raw("</th><td class=\"spark\">");
   AppendOutcomeChart(html.out(), {stream.rates, trends.steps, kSparkPoints, TopOf(stream.rates),
                                   "Events of the last 15 minutes", "sparkline"});
@@ -219,10 +230,10 @@ void RenderRefusedEvent(Html& html, const SeenEvent& seen) {
   const std::chrono::system_clock::time_point time{std::chrono::milliseconds(seen.time_ms)};
   html.Raw("<details id=\"e").Text(std::to_string(seen.time_ms)).Raw("-").Text(seen.request_id);
   html.Raw("\"><summary><time>").Text(core::FormatIsoTime(time).substr(11, 8));
-  html.Raw("</time><b>").Text(seen.stream.empty() ? "(whole request)" : seen.stream);
+  html.Raw("</time><b>").Name(seen.stream.empty() ? "(whole request)" : seen.stream);
   html.Raw(seen.outcome == core::Disposition::kFailed ? "</b><em class=\"failed\">"
                                                       : "</b><em class=\"refused\">");
-  html.Text(core::ToString(seen.code)).Raw("</em><span>").Text(seen.message);
+  html.Name(core::ToString(seen.code)).Raw("</em><span>").Text(seen.message);
   html.Raw("</span></summary><dl>");
   const auto fact = [&](std::string_view name, std::string_view value) {
     if (value.empty()) return;
@@ -242,7 +253,11 @@ void RenderRefusedEvent(Html& html, const SeenEvent& seen) {
 
 void RenderRefused(Html& html, const StatusData& data) {
   html.Raw("<section class=\"events\"><h2>Last events that were not accepted</h2>");
-  for (const auto& event : data.refused) RenderRefusedEvent(html, *event);
+  if (!data.refused.empty()) {
+    html.Raw("<div class=\"list\">\n");
+    for (const auto& event : data.refused) RenderRefusedEvent(html, *event);
+    html.Raw("</div>");
+  }
   if (!data.refused_hint.empty()) {
     html.Raw("<p class=\"empty\">").Text(data.refused_hint).Raw("</p>");
   } else if (data.refused.empty()) {

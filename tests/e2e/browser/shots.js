@@ -1,6 +1,8 @@
 'use strict';
 // Takes pictures of a page. One argument, JSON: {url, shots: [{file, width, dark, open}]}.
+const fs = require('node:fs');
 const {launch} = require('./chromium');
+const {small} = require('./small_png');
 
 async function main() {
   const {url, shots} = JSON.parse(process.argv[2]);
@@ -13,7 +15,7 @@ async function main() {
       const page = await context.newPage();
       await page.goto(url);
       if (open) await page.click('.events details summary');
-      await page.screenshot({path: file, fullPage: true});
+      fs.writeFileSync(file, small(await page.screenshot({fullPage: true})));
       await context.close();
     }
   } finally {
