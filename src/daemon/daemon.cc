@@ -153,8 +153,9 @@ core::Result<void> Daemon::Start() {
   AddReloadRoutes();
   AddReloadingParts();
   observation_.AddTo(*admin_);
-  status_ = std::make_unique<StatusPageData>(StatusPageData::Parts{
-      config_, metrics_, observation_.observers().refused, [this] { return Readiness(); }});
+  status_ = std::make_unique<StatusPageData>(
+      StatusPageData::Parts{config_, [this] { return reloader_.current(); }, metrics_,
+                            observation_.observers().refused, [this] { return Readiness(); }});
   status_->AddTo(*admin_);
   AddGauges();
   status_->Start();
@@ -201,7 +202,9 @@ void Daemon::AddReloadRoutes() {
   intake::AdminRoute reload;
   reload.methods = {intake::AdminMethod::kPost};
   reload.path = "/-/reload";
-  reload.handler = intake::Answering([this](const intake::AdminRequest&) {
+  reload.handler = intake::Answering([this](const intake::AdminRequest& request) {
+    if (intake::IsFromOtherSite(request))
+      return intake::ProblemReply(403, "A page of another site may not have it reloaded.");
     const ReloadReport report = Reload();
     intake::AdminReply reply;
     reply.status = report.applied ? 200 : 409;

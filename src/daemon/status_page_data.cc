@@ -83,15 +83,19 @@ StatusFacts Schemas(const StatusTrends& trends) {
            {"Requests that wait", CountText(trends.ValueOf("sluice_schema_waiting"))}}};
 }
 
-StatusFacts Streams(const StatusTrends& trends) {
+StatusFacts Configuration(const StatusTrends& trends) {
+  StatusFacts group{"Configuration",
+                    {{"Generation", CountText(trends.ValueOf("sluice_config_generation"))}}};
+  if (trends.values.contains("sluice_config_last_reload_successful") &&
+      trends.ValueOf("sluice_config_last_reload_successful") <= 0)
+    group.facts.push_back({"Last reload", "refused, see the log", true});
   const double generation = trends.ValueOf("sluice_stream_config_generation");
-  StatusFacts group{"Stream configuration", {}};
   if (generation <= 0) {
     group.facts.push_back({"Streams", "any"});
     return group;
   }
-  group.facts = {{"Streams", CountText(trends.ValueOf("sluice_stream_config_streams"))},
-                 {"Generation", CountText(generation)}};
+  group.facts.push_back({"Streams", CountText(trends.ValueOf("sluice_stream_config_streams"))});
+  group.facts.push_back({"Generation of streams", CountText(generation)});
   const auto declared = trends.values.find("sluice_declared_streams");
   if (declared != trends.values.end())
     group.facts.push_back({"Declared by tools", CountText(declared->second)});
@@ -159,9 +163,9 @@ intake::StatusData StatusPageData::Data() const {
   data.trends = history_.Trends();
   data.facts = {Output(parts_.config, data.trends),
                 Spool(data.trends),
-                Requests(parts_.config, data.trends),
+                Requests(*parts_.current_config(), data.trends),
                 Schemas(data.trends),
-                Streams(data.trends),
+                Configuration(data.trends),
                 Process(data.trends)};
   if (parts_.config.output.kind != core::OutputKind::kKafka)
     data.facts.erase(data.facts.begin() + 1);

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -18,8 +19,9 @@ namespace sluice::daemon {
 // the rest is asked for when somebody looks.
 class StatusPageData {
  public:
-  struct Parts {  // all outlive this
-    const core::Config& config;
+  struct Parts {                                                          // all outlive this
+    const core::Config& config;                                           // of the start
+    std::function<std::shared_ptr<const core::Config>()> current_config;  // any thread
     core::Metrics& metrics;
     const intake::RefusedEvents* refused;                                // null: none are kept
     std::function<std::vector<intake::ReadinessCondition>()> readiness;  // any thread
