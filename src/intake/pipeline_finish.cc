@@ -95,8 +95,8 @@ void EventPipeline::Impl::TellOfFailure(IngestJob& job, const IngestJob::Accepte
     job.failed_schema_uri = accepted.counters->schema_uri;
   }
   watch_->OnFailure({accepted.counters->stream, accepted.counters->schema_uri, job.request_id,
-                    failure.event_json},
-                   failure);
+                     failure.event_json},
+                    failure);
 }
 
 void EventPipeline::Impl::CountEnds(const IngestJob& job, std::size_t delivered) {
