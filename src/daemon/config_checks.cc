@@ -13,6 +13,7 @@
 
 #include "daemon/config_table.h"
 #include "produce/kafka_conf.h"
+#include "produce/kafka_waves.h"
 
 namespace sluice::daemon {
 namespace {
@@ -225,7 +226,8 @@ class Checker {
     const milliseconds given_up =
         produce::KafkaMessageTimeout(kafka, produce::DeliveryMode::kGuaranteed);
     const milliseconds answer = config_.limits.delivery_timeout;
-    if (given_up.count() > 0 && given_up < answer) return;  // 0: never
+    // 0: never. On its way to librdkafka a record may be held for a moment.
+    if (given_up.count() > 0 && given_up + produce::KafkaWaves::kLongestHold < answer) return;
     const std::string consequence = ", so that an event could be delivered after its 503; ";
     for (const auto& [map_name, pairs] :
          {std::pair("kafka.guaranteed.topic_conf", &kafka.guaranteed_topic_conf),
@@ -234,16 +236,18 @@ class Checker {
       for (const auto& [name, value] : *pairs) {
         if (name != "message.timeout.ms" && name != "delivery.timeout.ms") continue;
         const std::string key = std::string(map_name) + '.' + name;
-        reading_.problems.push_back({PlaceOf(std::string(map_name) + ' ' + name), key,
-                                     "is " + value + " ms, not below limits.delivery_timeout (" +
-                                         Ms(answer) + ")" + consequence +
-                                         "lower it or raise limits.delivery_timeout"});
+        reading_.problems.push_back(
+            {PlaceOf(std::string(map_name) + ' ' + name), key,
+             "is " + value + " ms, not " + Ms(produce::KafkaWaves::kLongestHold) +
+                 " below limits.delivery_timeout (" + Ms(answer) + ")" + consequence +
+                 "lower it or raise limits.delivery_timeout"});
         return;
       }
     }
     Complain("limits.delivery_timeout",
-             "is " + Ms(answer) + ", not above message.timeout.ms of the guaranteed producer (" +
-                 Ms(given_up) + " by default)" + consequence +
+             "is " + Ms(answer) + ", not " + Ms(produce::KafkaWaves::kLongestHold) +
+                 " above message.timeout.ms of the guaranteed producer (" + Ms(given_up) +
+                 " by default)" + consequence +
                  "raise it, or lower kafka.guaranteed.conf.message.timeout.ms");
   }
 

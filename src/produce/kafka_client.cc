@@ -119,10 +119,10 @@ rd_kafka_resp_err_t KafkaClient::Enqueue(KafkaTopic& topic, const Record& record
                                          DeliverySlot* slot, Company company) {
   const std::shared_lock lock(generation_mutex_);
   if (stopping_ || current_ == nullptr) return RD_KAFKA_RESP_ERR__DESTROY;
-  rd_kafka_topic_t* handle = topic.handles[static_cast<std::size_t>(mode_)];
+  KafkaOpenTopic* const handle = topic.handles[static_cast<std::size_t>(mode_)];
   if (handle == nullptr) return RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
   if (company == Company::kBatch) {
-    const rd_kafka_resp_err_t error = current_->Produce(handle, record, slot);
+    const rd_kafka_resp_err_t error = current_->Produce(*handle, record, slot);
     if (error != RD_KAFKA_RESP_ERR__FATAL) return error;
     broken_.store(true, std::memory_order_release);
   }
@@ -242,6 +242,15 @@ void KafkaClient::OnReports(KafkaHandle& handle, KafkaHandle::Reports reports) {
   }
 }
 
+// It was let in when it came, so it gets another try, whatever the reason was.
+void KafkaClient::OnRefused(KafkaHandle& handle, KafkaTopic& topic,
+                            const KafkaWaves::Refused& refused) {
+  if (refused.error == RD_KAFKA_RESP_ERR__FATAL && IsCurrent(handle))
+    broken_.store(true, std::memory_order_release);
+  const std::lock_guard lock(others_mutex_);
+  parked_.push_back({&topic, refused.record, refused.slot, Company::kBatch});
+}
+
 void KafkaClient::CompleteFailed(const rd_kafka_message_t& message, const Fate& fate) {
   const char* topic = rd_kafka_topic_name(message.rkt);
   const std::string text = DescribeFate(message.err, fate, topic);
@@ -286,8 +295,8 @@ void KafkaClient::ProbeTopics(KafkaHandle& handle) {
     appeared.swap(appeared_);
   }
   for (const KafkaTopic* topic : appeared) {
-    rd_kafka_topic_t* opened = topic->handles[static_cast<std::size_t>(mode_)];
-    if (opened != nullptr) handle.ProbeTopic(opened, kLongestProbe);
+    const KafkaOpenTopic* opened = topic->handles[static_cast<std::size_t>(mode_)];
+    if (opened != nullptr) handle.ProbeTopic(*opened, kLongestProbe);
   }
 }
 

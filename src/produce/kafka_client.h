@@ -112,6 +112,8 @@ class KafkaClient final : private KafkaHandle::Sink {
   }
 
   void OnReports(KafkaHandle& handle, KafkaHandle::Reports reports) override;
+  void OnRefused(KafkaHandle& handle, KafkaTopic& topic,
+                 const KafkaWaves::Refused& refused) override;
   void OnError(KafkaHandle& handle, rd_kafka_resp_err_t error, const char* text) override;
   void OnStatistics(KafkaHandle& handle, const char* json) override;
   void OnPolled(KafkaHandle& handle) override;

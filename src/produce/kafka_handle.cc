@@ -36,6 +36,10 @@ core::Result<std::unique_ptr<KafkaHandle>> KafkaHandle::Make(KafkaConfPtr conf, 
                                            RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG);
   std::array<char, 512> text{};
   rd_kafka_conf_set(conf.get(), "log.queue", "true", nullptr, 0);
+  KafkaWaves::Options waves;
+  waves.linger = std::chrono::milliseconds(KafkaNumber(*conf, "queue.buffering.max.ms"));
+  waves.batch_records = static_cast<std::uint64_t>(KafkaNumber(*conf, "batch.num.messages"));
+  waves.batch_bytes = static_cast<std::uint64_t>(KafkaNumber(*conf, "batch.size"));
   rd_kafka_t* kafka = rd_kafka_new(RD_KAFKA_PRODUCER, conf.get(), text.data(), text.size());
   if (kafka == nullptr) {
     return core::Error{
@@ -43,11 +47,11 @@ core::Result<std::unique_ptr<KafkaHandle>> KafkaHandle::Make(KafkaConfPtr conf, 
         std::string("the Kafka producer cannot be made, check kafka.conf: ") + text.data()};
   }
   static_cast<void>(conf.release());  // rd_kafka_new took it
-  return std::unique_ptr<KafkaHandle>(new KafkaHandle(kafka, sink));
+  return std::unique_ptr<KafkaHandle>(new KafkaHandle(kafka, waves, sink));
 }
 
-KafkaHandle::KafkaHandle(rd_kafka_t* kafka, Sink& sink)
-    : kafka_(kafka), queue_(rd_kafka_queue_get_main(kafka)), sink_(sink) {
+KafkaHandle::KafkaHandle(rd_kafka_t* kafka, const KafkaWaves::Options& waves, Sink& sink)
+    : kafka_(kafka), queue_(rd_kafka_queue_get_main(kafka)), sink_(sink), waves_(waves) {
   rd_kafka_set_log_queue(kafka_, queue_);
   thread_ = std::thread([this] { Run(); });
   ::pthread_setname_np(thread_.native_handle(), "sluice-kafka");
@@ -58,7 +62,7 @@ KafkaHandle::~KafkaHandle() {
   rd_kafka_queue_yield(queue_);
   thread_.join();
   // All references must be gone before the instance, or its end waits for ever.
-  for (rd_kafka_topic_t* topic : topics_) rd_kafka_topic_destroy(topic);
+  for (const auto& [rkt, topic] : topics_) rd_kafka_topic_destroy(topic->rkt);
   rd_kafka_queue_destroy(queue_);
   rd_kafka_destroy(kafka_);
 }
@@ -69,8 +73,60 @@ void KafkaHandle::Run() {
       Serve(event);
       rd_kafka_event_destroy(event);
     }
+    if (held_.load(std::memory_order_relaxed) > 0) EndLongHolds();
     sink_.OnPolled(*this);
   }
+}
+
+// What was refused is given back without a lock: the sink has locks of its own.
+template <class Release>
+void KafkaHandle::ReleaseAll(Release release) {
+  std::vector<std::pair<KafkaTopic*, KafkaWaves::Refused>> given_back;
+  {
+    std::vector<KafkaWaves::Refused> refused;
+    const std::lock_guard lock(topics_mutex_);
+    for (const auto& [rkt, topic] : topics_) {
+      release(topic->waves, refused);
+      for (const KafkaWaves::Refused& one : refused) given_back.emplace_back(&topic->topic, one);
+      refused.clear();
+    }
+  }
+  for (const auto& [topic, one] : given_back) sink_.OnRefused(*this, *topic, one);
+}
+
+void KafkaHandle::EndLongHolds() {
+  const auto now = std::chrono::steady_clock::now();
+  ReleaseAll([now](KafkaWaves& waves, std::vector<KafkaWaves::Refused>& refused) {
+    waves.Tick(now, refused);
+  });
+}
+
+void KafkaHandle::OpenWaves() {
+  ReleaseAll(
+      [](KafkaWaves& waves, std::vector<KafkaWaves::Refused>& refused) { waves.Open(refused); });
+}
+
+KafkaOpenTopic* KafkaHandle::FindOpen(const rd_kafka_topic_t* topic) {
+  const std::lock_guard lock(topics_mutex_);
+  const auto found = topics_.find(topic);
+  return found == topics_.end() ? nullptr : found->second.get();
+}
+
+// Reports come in runs of one topic. What waits for them goes out before anything else is done.
+void KafkaHandle::OnReports(Reports reports) {
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<KafkaWaves::Refused> refused;
+  for (std::size_t i = 0; i < reports.size();) {
+    const rd_kafka_topic_t* rkt = reports[i]->rkt;
+    const std::size_t first = i;
+    while (i < reports.size() && reports[i]->rkt == rkt) ++i;
+    KafkaOpenTopic* const topic = FindOpen(rkt);
+    if (topic == nullptr) continue;
+    topic->waves.OnReports(static_cast<std::uint32_t>(i - first), now, refused);
+    for (const KafkaWaves::Refused& one : refused) sink_.OnRefused(*this, topic->topic, one);
+    refused.clear();
+  }
+  sink_.OnReports(*this, reports);
 }
 
 void KafkaHandle::Serve(rd_kafka_event_t* event) {
@@ -80,7 +136,7 @@ void KafkaHandle::Serve(rd_kafka_event_t* event) {
       for (;;) {
         const std::size_t n = rd_kafka_event_message_array(event, reports.data(), reports.size());
         if (n == 0) return;
-        sink_.OnReports(*this, Reports(reports.data(), n));
+        OnReports(Reports(reports.data(), n));
       }
     }
     case RD_KAFKA_EVENT_ERROR:
@@ -100,17 +156,23 @@ rd_kafka_topic_t* KafkaHandle::NewTopic(KafkaTopic& topic) {
   return rd_kafka_topic_new(kafka_, topic.name().c_str(), conf);
 }
 
-rd_kafka_topic_t* KafkaHandle::OpenTopic(KafkaTopic& topic) {
+KafkaOpenTopic* KafkaHandle::OpenTopic(KafkaTopic& topic) {
   rd_kafka_topic_t* made = NewTopic(topic);
-  if (made != nullptr) {
-    const std::lock_guard lock(topics_mutex_);
-    topics_.push_back(made);
-  }
-  return made;
+  if (made == nullptr) return nullptr;
+  auto open = std::make_unique<KafkaOpenTopic>(
+      topic, made, waves_, held_,
+      [this, made](const Record& record, DeliverySlot* slot) { return Send(made, record, slot); });
+  const std::lock_guard lock(topics_mutex_);
+  return (topics_[made] = std::move(open)).get();
 }
 
-rd_kafka_resp_err_t KafkaHandle::Produce(rd_kafka_topic_t* topic, const Record& record,
+rd_kafka_resp_err_t KafkaHandle::Produce(KafkaOpenTopic& topic, const Record& record,
                                          DeliverySlot* slot) {
+  return topic.waves.Produce(record, slot, std::chrono::steady_clock::now());
+}
+
+rd_kafka_resp_err_t KafkaHandle::Send(rd_kafka_topic_t* topic, const Record& record,
+                                      DeliverySlot* slot) {
   // Without F_COPY the value is only read; librdkafka's signature is not const for F_FREE's sake.
   // Never F_BLOCK.
   void* const value = const_cast<char*>(record.value.data());
@@ -127,7 +189,11 @@ rd_kafka_resp_err_t KafkaHandle::Produce(KafkaTopic& topic, const Record& record
                                          DeliverySlot* slot) {
   rd_kafka_topic_t* made = NewTopic(topic);
   if (made == nullptr) return rd_kafka_last_error();
-  const rd_kafka_resp_err_t error = Produce(made, record, slot);
+  // librdkafka has one object for each name: its reports are counted where the topic is open.
+  KafkaOpenTopic* const open = FindOpen(made);
+  if (open != nullptr) open->waves.Count();
+  const rd_kafka_resp_err_t error = Send(made, record, slot);
+  if (open != nullptr && error != RD_KAFKA_RESP_ERR_NO_ERROR) open->waves.Uncount();
   rd_kafka_topic_destroy(made);  // the queued record holds it on its own account
   return error;
 }
@@ -142,6 +208,7 @@ rd_kafka_resp_err_t KafkaHandle::ProduceAgain(const rd_kafka_message_t& message,
 }
 
 bool KafkaHandle::Flush(std::chrono::steady_clock::time_point deadline) {
+  OpenWaves();
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       deadline - std::chrono::steady_clock::now());
   const int ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3600000));
@@ -149,6 +216,7 @@ bool KafkaHandle::Flush(std::chrono::steady_clock::time_point deadline) {
 }
 
 void KafkaHandle::Purge() {
+  OpenWaves();
   rd_kafka_purge(kafka_, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
 }
 
@@ -160,9 +228,9 @@ bool KafkaHandle::IsFatal(std::string* text) const {
   return true;
 }
 
-void KafkaHandle::ProbeTopic(rd_kafka_topic_t* topic, std::chrono::milliseconds longest) {
+void KafkaHandle::ProbeTopic(const KafkaOpenTopic& topic, std::chrono::milliseconds longest) {
   const rd_kafka_metadata_t* metadata = nullptr;
-  rd_kafka_metadata(kafka_, 0, topic, &metadata, static_cast<int>(longest.count()));
+  rd_kafka_metadata(kafka_, 0, topic.rkt, &metadata, static_cast<int>(longest.count()));
   if (metadata != nullptr) rd_kafka_metadata_destroy(metadata);
 }
 

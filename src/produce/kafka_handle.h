@@ -10,14 +10,28 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "core/error.h"
 #include "produce/kafka_conf.h"
 #include "produce/kafka_topic.h"
+#include "produce/kafka_waves.h"
 #include "produce/producer.h"
 
 namespace sluice::produce {
+
+// A topic as one handle has it open.
+struct KafkaOpenTopic {
+  KafkaOpenTopic(KafkaTopic& its_topic, rd_kafka_topic_t* its_rkt,
+                 const KafkaWaves::Options& options, std::atomic<std::int64_t>& held,
+                 KafkaWaves::Send send)
+      : topic(its_topic), rkt(its_rkt), waves(options, held, std::move(send)) {}
+
+  KafkaTopic& topic;
+  rd_kafka_topic_t* const rkt;
+  KafkaWaves waves;
+};
 
 // One librdkafka producer and the thread that polls it, from its making to its end: reports,
 // errors, statistics and log lines are always taken, also while it is idle and while it is flushed,
@@ -31,6 +45,10 @@ class KafkaHandle {
    public:
     // The fates of records; the opaque of each is its DeliverySlot. Never empty.
     virtual void OnReports(KafkaHandle& handle, Reports reports) = 0;
+    // Produce took the record, librdkafka did not when its turn came. Also on the thread that
+    // flushes or purges.
+    virtual void OnRefused(KafkaHandle& handle, KafkaTopic& topic,
+                           const KafkaWaves::Refused& refused) = 0;
     virtual void OnError(KafkaHandle& handle, rd_kafka_resp_err_t error, const char* text) = 0;
     virtual void OnStatistics(KafkaHandle& handle, const char* json) = 0;
     // After each of the above and at least ten times a second.
@@ -50,9 +68,8 @@ class KafkaHandle {
   KafkaHandle(const KafkaHandle&) = delete;
   KafkaHandle& operator=(const KafkaHandle&) = delete;
 
-  // Owned by the handle, null for a name that librdkafka refuses. Any thread; librdkafka takes a
-  // lock.
-  rd_kafka_topic_t* OpenTopic(KafkaTopic& topic);
+  // Owned by the handle, null for a name that librdkafka refuses. Any thread; takes locks.
+  KafkaOpenTopic* OpenTopic(KafkaTopic& topic);
 
   // The topic that a record of a report was for.
   static KafkaTopic& TopicOf(const rd_kafka_message_t& message) {
@@ -61,7 +78,8 @@ class KafkaHandle {
 
   // Queues a record whose bytes stay where they are until its report. On failure the slot is
   // untouched. Any thread, never blocks.
-  rd_kafka_resp_err_t Produce(rd_kafka_topic_t* topic, const Record& record, DeliverySlot* slot);
+  // What is held for a moment (KafkaWaves) and then not taken comes back in OnRefused.
+  rd_kafka_resp_err_t Produce(KafkaOpenTopic& topic, const Record& record, DeliverySlot* slot);
 
   // The same for a topic that need not be open.
   rd_kafka_resp_err_t Produce(KafkaTopic& topic, const Record& record, DeliverySlot* slot);
@@ -78,7 +96,9 @@ class KafkaHandle {
   void Purge();
 
   // Records without a report that was taken.
-  int waiting() const { return rd_kafka_outq_len(kafka_); }
+  int waiting() const {
+    return rd_kafka_outq_len(kafka_) + static_cast<int>(held_.load(std::memory_order_relaxed));
+  }
 
   // True once the producer can never produce again; `text` says why.
   bool IsFatal(std::string* text) const;
@@ -88,7 +108,7 @@ class KafkaHandle {
 
   // Has librdkafka ask for a topic of this handle, which it does seldom once it was told that there
   // is none. For at most `longest`.
-  void ProbeTopic(rd_kafka_topic_t* topic, std::chrono::milliseconds longest);
+  void ProbeTopic(const KafkaOpenTopic& topic, std::chrono::milliseconds longest);
 
   // Makes the thread call OnPolled soon.
   void Wake() { rd_kafka_queue_yield(queue_); }
@@ -99,16 +119,25 @@ class KafkaHandle {
   }
 
  private:
-  KafkaHandle(rd_kafka_t* kafka, Sink& sink);
+  KafkaHandle(rd_kafka_t* kafka, const KafkaWaves::Options& waves, Sink& sink);
   rd_kafka_topic_t* NewTopic(KafkaTopic& topic);
+  KafkaOpenTopic* FindOpen(const rd_kafka_topic_t* topic);
+  rd_kafka_resp_err_t Send(rd_kafka_topic_t* topic, const Record& record, DeliverySlot* slot);
   void Run();
   void Serve(rd_kafka_event_t* event);
+  void OnReports(Reports reports);
+  void EndLongHolds();
+  void OpenWaves();
+  template <class Release>
+  void ReleaseAll(Release release);
 
   rd_kafka_t* const kafka_;
   rd_kafka_queue_t* const queue_;
   Sink& sink_;
+  const KafkaWaves::Options waves_;
+  std::atomic<std::int64_t> held_{0};
   std::mutex topics_mutex_;
-  std::vector<rd_kafka_topic_t*> topics_;
+  std::unordered_map<const rd_kafka_topic_t*, std::unique_ptr<KafkaOpenTopic>> topics_;
   std::atomic<bool> ending_{false};
   std::thread thread_;
 };

@@ -17,12 +17,14 @@ enum class TopicPresence : std::uint8_t {
   kAbsent,  // and it is not going to be made: its records fail at once
 };
 
+struct KafkaOpenTopic;
+
 // A topic as the two clients know it. The atomics may be touched from any thread.
 struct KafkaTopic final : Topic {
   explicit KafkaTopic(std::string_view name) : Topic(name) {}
 
-  bool legal = true;                           // for Kafka's rules of names
-  std::array<rd_kafka_topic_t*, 2> handles{};  // by DeliveryMode; each written by its client only
+  bool legal = true;                         // for Kafka's rules of names
+  std::array<KafkaOpenTopic*, 2> handles{};  // by DeliveryMode; each written by its client only
 
   std::array<std::atomic<std::uint64_t>, 2> queued_bytes{};  // by DeliveryMode
   std::atomic<TopicPresence> presence{TopicPresence::kUnknown};

@@ -152,16 +152,16 @@ TEST_CASE("CheckConfig: Kafka must give a record up before the client's answer i
   const std::string kafka = With("kafka:\n  conf:\n    metadata.broker.list: a:1\n");
   CHECK(ProblemLines(ReadText(kafka)) == Lines{});
   CHECK(ProblemLines(ReadText(kafka, {"limits.delivery_timeout=8s"})) ==
-        Lines{"--set: limits.delivery_timeout: is 8000 ms, not above message.timeout.ms of the "
-              "guaranteed producer "
+        Lines{"--set: limits.delivery_timeout: is 8000 ms, not 300 ms above message.timeout.ms of "
+              "the guaranteed producer "
               "(8000 ms by default), so that an event could be delivered after its 503; raise it, "
               "or lower "
               "kafka.guaranteed.conf.message.timeout.ms"});
   CHECK(
       ProblemLines(ReadText(kafka + "    message.timeout.ms: 20000\n")) ==
       Lines{
-          "F:5: kafka.conf.message.timeout.ms: is 20000 ms, not below limits.delivery_timeout "
-          "(10000 ms), so that "
+          "F:5: kafka.conf.message.timeout.ms: is 20000 ms, not 300 ms below "
+          "limits.delivery_timeout (10000 ms), so that "
           "an event could be delivered after its 503; lower it or raise limits.delivery_timeout"});
   CHECK(ProblemLines(ReadText(kafka + "    message.timeout.ms: 20000\n",
                               {"limits.delivery_timeout=21s"})) == Lines{});

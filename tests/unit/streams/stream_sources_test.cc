@@ -209,7 +209,7 @@ TEST_CASE("StreamRegistry: bad declarations change nothing") {
 TEST_CASE("StreamRegistry: a declaration that the default settings spoil holds up no other") {
   core::StreamOptions options;
   options.inline_config = "{}";
-  options.inline_defaults =
+  options.default_settings =
       R"({"producers":{"eventgate":{"enrich_fields_from_http_headers":{"a":5}}}})";
   StreamRegistry registry(options);
   REQUIRE(registry.Load().has_value());
