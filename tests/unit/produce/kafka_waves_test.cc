@@ -10,6 +10,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
+Record RecordOf(std::string_view value) {
+  Record record;
+  record.value = value;
+  return record;
+}
+
 struct Fixture {
   explicit Fixture(KafkaWaves::Options options = {.linger = milliseconds(1)})
       : waves(options, held, [this](const Record& record, DeliverySlot*) {
@@ -20,7 +26,7 @@ struct Fixture {
   // One record for each letter.
   void Produce(std::string_view letters) {
     for (std::size_t i = 0; i < letters.size(); ++i)
-      CHECK(waves.Produce({.value = letters.substr(i, 1)}, nullptr, now) ==
+      CHECK(waves.Produce(RecordOf(letters.substr(i, 1)), nullptr, now) ==
             RD_KAFKA_RESP_ERR_NO_ERROR);
   }
 
@@ -84,7 +90,7 @@ TEST_CASE("KafkaWaves: a wave has no more records or bytes than a batch") {
     f.Produce("abcdefghijklmnop");
     CHECK(f.sent == "abcdefgh");
     const std::string large(1000, 'L');
-    CHECK(f.waves.Produce({.value = large}, nullptr, f.now) == RD_KAFKA_RESP_ERR_NO_ERROR);
+    CHECK(f.waves.Produce(RecordOf(large), nullptr, f.now) == RD_KAFKA_RESP_ERR_NO_ERROR);
     f.waves.OnReports(8, f.now, f.refused);
     f.waves.OnReports(8, f.now, f.refused);
     CHECK(f.sent == "abcdefghijklmnop" + large);  // a wave of its own: it does not fit any
@@ -145,7 +151,7 @@ TEST_CASE("KafkaWaves: what is refused when its turn comes is given back, in ord
   CHECK(f.refused[0].record.value == "g");
   CHECK(f.refused[1].error == RD_KAFKA_RESP_ERR__FATAL);
   CHECK(f.held == 0);
-  CHECK(f.waves.Produce({.value = "i"}, nullptr, f.now) == RD_KAFKA_RESP_ERR__FATAL);
+  CHECK(f.waves.Produce(RecordOf("i"), nullptr, f.now) == RD_KAFKA_RESP_ERR__FATAL);
 }
 
 TEST_CASE("KafkaWaves: once opened nothing is held any more") {
@@ -182,7 +188,7 @@ TEST_CASE("KafkaWaves: producers and reports of several threads lose nothing") {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
       for (std::size_t i = 0; i < kEach; ++i)
-        static_cast<void>(waves.Produce({.value = "v"}, nullptr, now()));
+        static_cast<void>(waves.Produce(RecordOf("v"), nullptr, now()));
     });
   }
   std::vector<KafkaWaves::Refused> refused;
