@@ -32,14 +32,14 @@ EventWatch::EventWatch(const EventObservers& observers, const core::Config& conf
                        const core::Clock& clock)
     : observers_(observers), clock_(clock), mask_(config.refused, config.limits.max_depth + 8) {}
 
-bool EventWatch::Takes(std::string_view stream, std::uint64_t generation) {
+bool EventWatch::SomeFilterTakes(std::string_view stream, EventTap::Outcome outcome,
+                                 std::uint64_t generation) {
   if (generation != generation_) {
     filters_ = observers_.tap->Filters();
     generation_ = generation;
   }
-  return std::any_of(filters_.begin(), filters_.end(), [&](const EventTap::Filter& filter) {
-    return filter.Takes(stream, EventTap::Outcome::kAccepted);
-  });
+  return std::any_of(filters_.begin(), filters_.end(),
+                     [&](const EventTap::Filter& filter) { return filter.Takes(stream, outcome); });
 }
 
 // The mask's view of the event comes first: the rest may quote it.
@@ -64,7 +64,7 @@ void EventWatch::OnAccepted(const Event& event, core::Disposition outcome) {
 
 void EventWatch::OnFailure(const Event& event, const EventFailure& failure) {
   EventTap::Streams clients;
-  if (observers_.tap != nullptr && observers_.tap->generation() > 0) {
+  if (IsTapped(event.stream, EventTap::Outcome::kRefused)) {
     clients = observers_.tap->Claim(event.stream, EventTap::Outcome::kRefused, steady_clock::now());
   }
   if (observers_.refused == nullptr && clients.empty()) return;

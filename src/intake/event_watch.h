@@ -37,10 +37,7 @@ class EventWatch {
 
   // Whether somebody wants to see an accepted event of that stream.
   bool WantsAccepted(std::string_view stream) {
-    if (observers_.tap == nullptr) return false;
-    const std::uint64_t generation = observers_.tap->generation();
-    if (generation == generation_ && filters_.empty()) return false;
-    return Takes(stream, generation);
+    return IsTapped(stream, EventTap::Outcome::kAccepted);
   }
 
   void OnAccepted(const Event& event, core::Disposition outcome);
@@ -52,7 +49,14 @@ class EventWatch {
   void Tick(std::chrono::steady_clock::time_point now);
 
  private:
-  bool Takes(std::string_view stream, std::uint64_t generation);
+  bool IsTapped(std::string_view stream, EventTap::Outcome outcome) {
+    if (observers_.tap == nullptr) return false;
+    const std::uint64_t generation = observers_.tap->generation();
+    if (generation == generation_ && filters_.empty()) return false;
+    return SomeFilterTakes(stream, outcome, generation);
+  }
+  bool SomeFilterTakes(std::string_view stream, EventTap::Outcome outcome,
+                       std::uint64_t generation);
   SeenEvent Describe(const Event& event);
 
   const EventObservers observers_;

@@ -56,12 +56,6 @@ float Quantile(const std::map<double, double>& buckets, double total, double sha
 
 }  // namespace
 
-double StatusHistory::Series::weight() const {
-  double sum = 0;
-  for (const OutcomeRates& each : rates) sum += static_cast<double>(each.sum());
-  return sum;
-}
-
 std::map<std::string, StatusHistory::Totals> StatusHistory::TotalsOf(const MetricFamily& family) {
   std::map<std::string, Totals> totals;
   for (const ClientMetric& metric : family.metric) {
@@ -100,7 +94,7 @@ void StatusHistory::Add(const std::vector<MetricFamily>& families, Clock::time_p
   last_ = now;
   if (!std::exchange(begun_, true) || seconds <= 0) {
     buckets_ = std::move(buckets);
-    for (auto& [name, totals] : streams) streams_[name].last = totals;
+    totals_ = std::move(streams);
     return;
   }
   Push(rates_, {Rate(values_["sluice_events_acknowledged_total"] +
@@ -126,30 +120,34 @@ void StatusHistory::AddLatencies(const Buckets& buckets) {
   buckets_ = buckets;
 }
 
-StatusHistory::Series* StatusHistory::FindOrAdd(const std::string& name) {
+StatusHistory::Series* StatusHistory::FindOrAdd(const std::string& name, double rate) {
   const auto found = streams_.find(name);
   if (found != streams_.end()) return &found->second;
+  if (rate <= 0) return nullptr;
   if (streams_.size() >= kMaxStreams) {
     const auto least = std::min_element(
         streams_.begin(), streams_.end(),
-        [](const auto& a, const auto& b) { return a.second.weight() < b.second.weight(); });
+        [](const auto& a, const auto& b) { return a.second.weight < b.second.weight; });
+    if (least->second.weight >= rate) return nullptr;
     streams_.erase(least);
   }
-  return &streams_[name];
+  Series& series = streams_[name];
+  series.rates.resize(rates_.size() - 1);
+  return &series;
 }
 
 void StatusHistory::AddStreams(const std::map<std::string, Totals>& totals, double seconds) {
   for (const auto& [name, now] : totals) {
-    const bool is_new = !streams_.contains(name);
-    if (is_new && now.accepted + now.refused + now.failed <= 0) continue;
-    Series& series = *FindOrAdd(name);
-    // What a stream had before its series began is not of this step, unless it is really new.
-    const Totals before = is_new && streams_.size() >= kMaxStreams ? now : series.last;
-    if (series.rates.empty()) series.rates.resize(rates_.size() - 1);
-    Push(series.rates,
-         {Rate(now.accepted, before.accepted, seconds), Rate(now.refused, before.refused, seconds),
-          Rate(now.failed, before.failed, seconds)});
-    series.last = now;
+    const Totals before = std::exchange(totals_[name], now);
+    const OutcomeRates rates{Rate(now.accepted, before.accepted, seconds),
+                             Rate(now.refused, before.refused, seconds),
+                             Rate(now.failed, before.failed, seconds)};
+    Series* series = FindOrAdd(name, static_cast<double>(rates.sum()));
+    if (series == nullptr) continue;
+    if (series->rates.size() >= kSteps)
+      series->weight -= static_cast<double>(series->rates.front().sum());
+    series->weight += static_cast<double>(rates.sum());
+    Push(series->rates, rates);
   }
 }
 
@@ -164,7 +162,8 @@ StatusTrends StatusHistory::Trends() const {
   trends.values = values_;
   std::vector<std::pair<double, const std::pair<const std::string, Series>*>> order;
   for (const auto& entry : streams_) {
-    const double weight = entry.second.weight();
+    double weight = 0;
+    for (const OutcomeRates& rates : entry.second.rates) weight += static_cast<double>(rates.sum());
     if (weight > 0) order.emplace_back(weight, &entry);
   }
   std::stable_sort(order.begin(), order.end(),

@@ -67,15 +67,15 @@ class StatusHistory {
   };
   using Buckets = std::map<double, double>;  // upper bound -> cumulative count
   struct Series {
-    Totals last;
     std::vector<OutcomeRates> rates;  // as long as rates_ is
-    double weight() const;
+    double weight = 0;                // their sum, about
   };
 
   static std::map<std::string, Totals> TotalsOf(const prometheus::MetricFamily& family);
   void AddStreams(const std::map<std::string, Totals>& totals, double seconds);
   void AddLatencies(const Buckets& buckets);
-  Series* FindOrAdd(const std::string& name);
+  // Null if all others are busier than `rate`.
+  Series* FindOrAdd(const std::string& name, double rate);
 
   const std::string events_path_;
   mutable std::mutex mutex_;
@@ -85,6 +85,7 @@ class StatusHistory {
   std::vector<float> p50_ms_;
   std::vector<float> p99_ms_;
   Buckets buckets_;
+  std::map<std::string, Totals> totals_;  // of all streams, as many as have labels of their own
   std::map<std::string, Series> streams_;
   std::map<std::string, double, std::less<>> values_;
 };
