@@ -86,7 +86,7 @@ td:last-child, th:last-child { padding-right: 14px; }
 tbody th { font-weight: 500; }
 tbody tr > * { border-top: 1px solid var(--line); }
 .spark { width: 26%; padding: 4px 10px; }
-.none { color: var(--soft); opacity: .6; }
+.none { color: color-mix(in srgb, var(--soft) 60%, var(--card)); }
 td.refused, em.refused { color: var(--refused-ink); }
 td.failed, dd.failed, em.failed { color: var(--failed-ink); }
 .empty { padding: 8px 0; font-size: 13px; }

@@ -58,10 +58,14 @@ function small(png) {
     const colour = (out[at] << 16) | (out[at + 1] << 8) | out[at + 2];
     counts.set(colour, (counts.get(colour) || 0) + 1);
   }
-  const palette = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 256).map(([colour]) => colour);
-  const index = new Map(palette.map((colour, i) => [colour, i]));
   const distance = (a, b) => ((a >> 16) - (b >> 16)) ** 2 + (((a >> 8) & 255) - ((b >> 8) & 255)) ** 2 +
                              ((a & 255) - (b & 255)) ** 2;
+  // A rare colour counts too, if no frequent one is like it.
+  const palette = [];
+  for (const [colour] of [...counts].sort((a, b) => b[1] - a[1])) {
+    if (palette.length < 256 && palette.every((other) => distance(other, colour) > 300)) palette.push(colour);
+  }
+  const index = new Map(palette.map((colour, i) => [colour, i]));
   const nearest = (colour) => {
     let best = 0;
     for (let i = 1; i < palette.length; ++i) {
