@@ -56,6 +56,7 @@ class Checker {
     CheckSchemas();
     CheckStreams();
     CheckLimits();
+    CheckRefused();
     CheckShutdown();
     if (config_.output.kind == core::OutputKind::kKafka) CheckKafka();
   }
@@ -170,6 +171,25 @@ class Checker {
                "is " + std::to_string(limits.memory_bytes) + " bytes, below max_body_size (" +
                    std::to_string(config_.http.max_body_bytes) +
                    "), so that no such body could be taken; raise it or lower max_body_size");
+    }
+  }
+
+  // What would be kept is not charged against limits.memory_bytes.
+  void CheckRefused() {
+    const core::RefusedOptions& refused = config_.refused;
+    constexpr double kMostBytes = 1u << 30;
+    const double bytes = static_cast<double>(refused.keep) * refused.max_streams *
+                         static_cast<double>(refused.max_event_bytes);
+    if (bytes > kMostBytes) {
+      Complain("refused.keep",
+               "times refused.max_streams times refused.max_event_bytes is more than 1gb of "
+               "memory; lower one of them");
+    }
+    for (const std::string& path : refused.mask) {
+      if (path.empty() || path.front() == '.' || path.back() == '.') {
+        Complain("refused.mask", "has \"" + path + "\"; write the path of a field, for example " +
+                                     "http.client_ip");
+      }
     }
   }
 

@@ -104,6 +104,14 @@ def check_level(daemon):
     check(log_level(daemon)[1] == '{"level":"error"}\n', "and did not")
 
 
+def check_marks_are_found(daemon):
+    """At the level debug messages may quote clients: if no mark showed there, the check above would be blind."""
+    check(log_level(daemon, "debug")[0] == 0, "the level debug")
+    before = len(daemon.lines)
+    send_personal(daemon)
+    eventually("marks at the level debug", lambda: any("M4RK" in line for line in daemon.lines[before:]))
+
+
 def check_terminal(folder):
     ours, theirs = pty.openpty()
     process = subprocess.Popen([str(BINARY), "serve", "--config", "config/demo.yaml", "--set", "port=0", "--set",
@@ -123,6 +131,7 @@ def driver(folder):
     with Daemon(ROOT / "config/demo.yaml", folder / "data", {"logging.per_kind_per_second": 100000}) as daemon:
         check_nothing_personal(daemon)
         check_level(daemon)
+        check_marks_are_found(daemon)
         check(daemon.stop() == 0, "it stops well")
     check_terminal(folder / "terminal")
     print("the log: nothing personal, ids of requests, a level that changes, text for people")

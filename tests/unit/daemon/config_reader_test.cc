@@ -148,6 +148,17 @@ TEST_CASE("CheckConfig: keys are held against each other, with the numbers") {
             "be drained; lower it or raise the deadline"});
 }
 
+TEST_CASE("CheckConfig: refused events are kept in bounded memory, masks are paths") {
+  const ConfigReading reading =
+      ReadText(With("refused: {keep: 1000, max_streams: 10000, mask: [a.b, .c]}\n"));
+  CHECK(ProblemLines(reading) ==
+        Lines{"F:3: refused.keep: times refused.max_streams times refused.max_event_bytes is more "
+              "than 1gb of memory; lower one of them",
+              "F:3: refused.mask: has \".c\"; write the path of a field, for example "
+              "http.client_ip"});
+  CHECK(ProblemLines(ReadText(With("refused: {keep: 100, mask: [a.b]}\n"))) == Lines{});
+}
+
 TEST_CASE("CheckConfig: Kafka must give a record up before the client's answer is due") {
   const std::string kafka = With("kafka:\n  conf:\n    metadata.broker.list: a:1\n");
   CHECK(ProblemLines(ReadText(kafka)) == Lines{});
