@@ -152,9 +152,9 @@ TEST_CASE("CheckConfig: refused events are kept in bounded memory, masks are pat
   const ConfigReading reading =
       ReadText(With("refused: {keep: 1000, max_streams: 10000, mask: [a.b, .c]}\n"));
   CHECK(ProblemLines(reading) ==
-        Lines{"F:3: refused.keep: times refused.max_streams times refused.max_event_bytes is more "
+        Lines{"F:2: refused.keep: times refused.max_streams times refused.max_event_bytes is more "
               "than 1gb of memory; lower one of them",
-              "F:3: refused.mask: has \".c\"; write the path of a field, for example "
+              "F:2: refused.mask: has \".c\"; write the path of a field, for example "
               "http.client_ip"});
   CHECK(ProblemLines(ReadText(With("refused: {keep: 100, mask: [a.b]}\n"))) == Lines{});
 }
