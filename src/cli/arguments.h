@@ -26,6 +26,7 @@ struct CommandSpec {
   std::string_view text;  // more for --help
   std::vector<OptionSpec> options;
   std::string_view operand_name = {};  // "FILE"; empty: operands are refused
+  Visibility visibility = Visibility::kShown;
 };
 
 // The options and operands of one command line.

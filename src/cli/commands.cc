@@ -1,71 +1,18 @@
 #include "cli/commands.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string_view>
 
-#include "cli/admin_commands.h"
 #include "cli/arguments.h"
-#include "cli/config_commands.h"
+#include "cli/command_table.h"
 #include "cli/exit_code.h"
-#include "cli/explain_command.h"
-#include "cli/kafka_commands.h"
 #include "cli/output.h"
-#include "cli/reload_command.h"
-#include "cli/spool_commands.h"
-#include "cli/streams_canary.h"
-#include "cli/streams_check.h"
-#include "cli/streams_diff.h"
-#include "cli/streams_list.h"
-#include "cli/streams_resolve.h"
-#include "cli/validate_command.h"
 #include "core/suggest.h"
 #include "core/version.h"
 
 namespace sluice::cli {
 namespace {
-
-struct Command {
-  const CommandSpec& (*spec)();
-  int (*run)(const Arguments& arguments);
-};
-
-// A name of two words is a command of a group.
-constexpr auto kCommands = std::to_array<Command>({
-    {ServeSpec, Serve},
-    {CheckConfigSpec, CheckConfig},
-    {ReloadSpec, Reload},
-    {ValidateSpec, Validate},
-    {ExplainSpec, Explain},
-    {TapSpec, Tap},
-    {LogLevelSpec, LogLevel},
-    {KafkaCheckSpec, KafkaCheck},
-    {StreamsListSpec, StreamsList},
-    {StreamsShowSpec, StreamsShow},
-    {StreamsResolveSpec, StreamsResolve},
-    {StreamsCheckSpec, StreamsCheck},
-    {StreamsDiffSpec, StreamsDiff},
-    {StreamsCanarySpec, StreamsCanary},
-    {SpoolLsSpec, SpoolLs},
-    {SpoolVerifySpec, SpoolVerify},
-    {SpoolExportSpec, SpoolExport},
-    {SpoolReplaySpec, SpoolReplay},
-    {SpoolDropSpec, SpoolDrop},
-});
-
-// Groups whose commands come in later versions; their names are taken so that scripts can ask.
-struct Group {
-  std::string_view name;
-  std::string_view summary;
-  std::string_view instead;
-};
-constexpr std::array<Group, 2> kGroups = {{
-    {"schemas", "Work on schema repositories: materialise, check, compare versions.",
-     "sluice validate holds events against the schemas of a repository."},
-    {"datasets", "Derive table definitions from streams.",
-     "Schemas and stream configuration hold what they need."},
-}};
 
 std::string MainHelp() {
   std::string help =
@@ -76,9 +23,12 @@ std::string MainHelp() {
     help +=
         "  " + std::string(name) + std::string(18 - name.size(), ' ') + std::string(text) + '\n';
   };
-  for (const Command& command : kCommands) append(command.spec().name, command.spec().summary);
+  for (const Command& command : Commands()) {
+    const CommandSpec& spec = command.spec();
+    if (spec.visibility == Visibility::kShown) append(spec.name, spec.summary);
+  }
   help += "\nGroups of commands that are not built yet:\n";
-  for (const Group& group : kGroups) append(group.name, group.summary);
+  for (const Group& group : GroupsNotBuilt()) append(group.name, group.summary);
   return help +
          "\nOptions:\n  --help        show this text, or after a command its own\n"
          "  --version     show the version\n";
@@ -116,7 +66,7 @@ bool IsOfGroup(const Command& command, std::string_view group) {
 // `sluice <group> …` without one of the group's commands: says which there are.
 int RunGroupOf(const std::string& group, const std::vector<std::string>& words) {
   std::string text = "Usage: sluice " + group + " <command> [options]\n\nCommands:\n";
-  for (const Command& command : kCommands) {
+  for (const Command& command : Commands()) {
     if (!IsOfGroup(command, group)) continue;
     text += "  " + std::string(command.spec().name.substr(group.size() + 1)) + "  " +
             std::string(command.spec().summary) + '\n';
@@ -128,8 +78,8 @@ int RunGroupOf(const std::string& group, const std::vector<std::string>& words) 
 
 int UnknownCommand(const std::string& name) {
   std::vector<std::string_view> names = {"--help", "--version"};
-  for (const Command& command : kCommands) names.push_back(command.spec().name);
-  for (const Group& group : kGroups) names.push_back(group.name);
+  for (const Command& command : Commands()) names.push_back(command.spec().name);
+  for (const Group& group : GroupsNotBuilt()) names.push_back(group.name);
   const std::string_view nearest = core::Nearest(name, names);
   return Misused(
       "unknown command " + name +
@@ -154,15 +104,15 @@ int Run(const std::vector<std::string>& words) {
   }
   const std::vector<std::string> rest(words.begin() + 1, words.end());
   const std::string two_words = rest.empty() ? name : name + ' ' + rest.front();
-  for (const Command& command : kCommands) {
+  for (const Command& command : Commands()) {
     if (command.spec().name == name) return RunCommand(command, rest);
     if (command.spec().name == two_words)
       return RunCommand(command, {rest.begin() + 1, rest.end()});
   }
-  for (const Group& group : kGroups) {
+  for (const Group& group : GroupsNotBuilt()) {
     if (group.name == name) return RunGroup(group, rest);
   }
-  if (std::any_of(kCommands.begin(), kCommands.end(),
+  if (std::any_of(Commands().begin(), Commands().end(),
                   [&](const Command& command) { return IsOfGroup(command, name); }))
     return RunGroupOf(name, rest);
   return UnknownCommand(name);

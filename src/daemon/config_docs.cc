@@ -7,6 +7,7 @@
 
 #include "daemon/config_table.h"
 #include "daemon/config_value.h"
+#include "daemon/roff.h"
 #include "daemon/service_file.h"
 
 namespace sluice::daemon {
@@ -38,6 +39,32 @@ void AppendComment(std::string& out, std::string_view text, const std::string& i
   }
   out += line + '\n';
 }
+
+// What stands before the table of keys, in the page and in the manual.
+constexpr std::string_view kHowItIsRead =
+    R"(`sluice serve --config FILE` reads one YAML file; `--set key=value` overrides a key, its value read as YAML
+(`--set port=0`, `--set 'schema_base_uris=[a, b]'`, `--set kafka.conf.linger.ms=5`). A change takes effect at the next
+start, and of keys that reload also with `sluice reload` or SIGHUP. `sluice check-config --config FILE` tells all that
+is wrong with a file at once, each with its key and line, and connects to nothing; `--print` shows what is in force,
+secrets masked.
+
+Two shapes of file are read.
+
+* **Flat**: the keys below at the top level. A dot stands for a section: `limits.max_depth` may be written as
+  `limits:` with `max_depth:` below it, or with the dot.
+* **Service file** of the original, unmodified: the same keys below `services[0].conf`, and `service_name`, `metrics`
+  and `logging` at the top level. In this shape `interface` and `admin.interface` default to 0.0.0.0 and
+  `max_body_size` to 100kb, as in the original, and `metrics.port` is `admin.port`. If `eventgate_factory_module` is
+  absent or names the generic factory (`default-eventgate`), events are not completed: `enrichment.meta_dt: never`,
+  `enrichment.meta_id: never`, `enrichment.client_ip: false`, `enrichment.request_headers: {}`, and without a
+  `stream_field` the stream is made of the schema URI.
+
+A time is milliseconds or has a unit (`500ms`, `10s`, `2m`, `1h`); a size is bytes or has a binary unit (`100kb`,
+`10mb`, `1gb`). A key without a value has its default. A key that nobody knows is an error with the nearest known name.
+Entries of `kafka.conf` and its like go to librdkafka as they are; one that librdkafka does not know is an error.)";
+
+constexpr std::string_view kIgnoredAre =
+    "They are accepted, and listed once at start with the reason.";
 
 enum class Comments : std::uint8_t { kNone, kEachKey };
 
@@ -122,37 +149,41 @@ std::string ConfigurationPage() {
 
 Made by `sluice check-config --print-docs`; a test holds this page against the code.
 
-`sluice serve --config FILE` reads one YAML file; `--set key=value` overrides a key, its value read as YAML
-(`--set port=0`, `--set 'schema_base_uris=[a, b]'`, `--set kafka.conf.linger.ms=5`). A change takes effect at the next
-start, or with a reload (SIGHUP, `sluice reload`) where the column says yes. `sluice check-config --config FILE` tells all that is wrong with a file at once, each with its key and line, and
-connects to nothing; `--print` shows what is in force, secrets masked.
-
-Two shapes of file are read.
-
-* **Flat**: the keys below at the top level. A dot stands for a section: `limits.max_depth` may be written as
-  `limits:` with `max_depth:` below it, or with the dot.
-* **Service file** of the original, unmodified: the same keys below `services[0].conf`, and `service_name`, `metrics`
-  and `logging` at the top level. In this shape `interface` and `admin.interface` default to 0.0.0.0 and
-  `max_body_size` to 100kb, as in the original, and `metrics.port` is `admin.port`. If `eventgate_factory_module` is
-  absent or names the generic factory (`default-eventgate`), events are not completed: `enrichment.meta_dt: never`,
-  `enrichment.meta_id: never`, `enrichment.client_ip: false`, `enrichment.request_headers: {}`, and without a
-  `stream_field` the stream is made of the schema URI.
-
-A time is milliseconds or has a unit (`500ms`, `10s`, `2m`, `1h`); a size is bytes or has a binary unit (`100kb`,
-`10mb`, `1gb`). A key without a value has its default. A key that nobody knows is an error with the nearest known name.
-Entries of `kafka.conf` and its like go to librdkafka as they are; one that librdkafka does not know is an error.
-
-)" + KeyTable() +
-         R"(
+)" + std::string(kHowItIsRead) +
+         "\n\n" + KeyTable() + R"(
 ## Keys of the original that do nothing here
 
-They are accepted, and listed once at start with the reason.
-
-)" + IgnoredTable() +
+)" + std::string(kIgnoredAre) +
+         "\n\n" + IgnoredTable() +
          R"(
 `producer.poll.interval.ms` and the callbacks of the original's Kafka client are left out of `kafka.conf` likewise.
 `http_request_headers_to_fields`, an older form of `enrichment.request_headers` with the header on the left, is read.
 )";
+}
+
+std::string ConfigurationManual() {
+  std::string out = RoffTitle("sluice.yaml", "5", "File formats");
+  out +=
+      ".SH NAME\nsluice.yaml \\- configuration of the event intake daemon sluice\n.SH "
+      "DESCRIPTION\n";
+  out += RoffParagraphs(kHowItIsRead) + ".SH KEYS\n";
+  const core::Config defaults;
+  for (const ConfigKey& key : ConfigKeys()) {
+    const std::string value = FormatValue(key, defaults, Secrets::kShow);
+    const bool empty = value == "\"\"" || value == "[]" || value == "{}";
+    out += ".TP\n.B " + RoffText(key.name) + "\n(" + RoffText(DescribeType(key)) +
+           (empty ? "" : "; default \\fB" + RoffText(value) + "\\fR") +
+           (key.reload == Reload::kLive ? "; reloads" : "") + ")\n.br\n" + RoffText(key.text) +
+           '\n';
+  }
+  out += ".SH KEYS OF THE ORIGINAL THAT DO NOTHING HERE\n" + RoffText(kIgnoredAre) + '\n';
+  for (const IgnoredKeyName& key : IgnoredKeyNames()) {
+    out += ".TP\n.B " + RoffText(key.name) + (key.name.ends_with('.') ? "*" : "") + '\n' +
+           RoffText(key.reason) + '\n';
+  }
+  return out +
+         ".SH FILES\n.TP\n.I /etc/sluice/sluice.yaml\nwhat the systemd units read\n"
+         ".SH SEE ALSO\n.BR sluice (1)\n";
 }
 
 }  // namespace sluice::daemon

@@ -16,4 +16,7 @@ std::string ProductionExample();
 // docs/configuration.md.
 std::string ConfigurationPage();
 
+// The man page sluice.yaml(5), in roff.
+std::string ConfigurationManual();
+
 }  // namespace sluice::daemon
