@@ -87,7 +87,9 @@ class Root:
                                                      "DEBIAN_FRONTEND": "noninteractive"})
 
     def apt(self, *words):
-        return self.run("apt-get", "-y", "-q", "--no-install-recommends", *words)
+        # Of a configuration that was changed here and by the package: the one that is here.
+        return self.run("apt-get", "-y", "-q", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confdef", "-o",
+                        "Dpkg::Options::=--force-confold", *words)
 
     def install(self, deb):
         shutil.copy(deb, self.path / "tmp" / deb.name)
