@@ -144,7 +144,7 @@ void AppendLineChart(std::string& out, const LineChart& chart) {
 double RoundTop(double value) {
   if (!(value > 0)) return 1;
   const double power = std::pow(10.0, std::floor(std::log10(value)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
+  for (const double factor : {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0}) {
     if (value <= factor * power * (1 + 1e-9)) return factor * power;
   }
   return 10 * power;

@@ -35,7 +35,8 @@ struct LineChart {
 };
 void AppendLineChart(std::string& out, const LineChart& chart);
 
-// A round number that is not below `value`: 1, 2 or 5 times a power of ten; 1 if there is nothing.
+// A round number that is not below `value`: one digit, or 1.5, times a power of ten; 1 if there is
+// nothing.
 double RoundTop(double value);
 
 }  // namespace sluice::intake

@@ -83,10 +83,22 @@ double TopOf(const std::vector<OutcomeRates>& rates) {
   return RoundTop(top);
 }
 
-double TopOf(const std::vector<float>& values) {
-  double top = 0;
-  for (const float value : values) top = std::max(top, static_cast<double>(value));
-  return RoundTop(top);
+// The upper edge for times: some spikes may stand out above it, or nothing else could be seen.
+struct TimeScale {
+  double top;
+  double highest;
+};
+
+TimeScale ScaleOf(const std::vector<float>& values) {
+  std::vector<float> present;
+  for (const float value : values) {
+    if (value >= 0) present.push_back(value);
+  }
+  if (present.empty()) return {1, 0};
+  std::sort(present.begin(), present.end());
+  const auto high = static_cast<double>(present[(present.size() - 1) * 95 / 100]);
+  const auto highest = static_cast<double>(present.back());
+  return {RoundTop(std::min(1.5 * high, highest)), highest};
 }
 
 std::string TimeText(std::chrono::system_clock::time_point time) {
@@ -167,11 +179,13 @@ void RenderCharts(Html& html, const StatusData& data) {
   AppendOutcomeChart(html.out(), {trends.rates, trends.steps, kChartPoints, top,
                                   "Events a second by outcome, last 15 minutes", "chart"});
   RenderAxis(html);
-  const double slowest = TopOf(trends.p99_ms);
+  const TimeScale scale = ScaleOf(trends.p99_ms);
   html.Raw("<figure><figcaption>Answer time, 99 %<span class=\"top\">");
-  html.Text(MillisecondsText(slowest)).Raw("</span></figcaption>");
+  html.Text(MillisecondsText(scale.top));
+  if (scale.highest > scale.top) html.Text(", highest " + MillisecondsText(scale.highest));
+  html.Raw("</span></figcaption>");
   AppendLineChart(html.out(),
-                  {trends.p99_ms, trends.steps, kChartPoints, slowest,
+                  {trends.p99_ms, trends.steps, kChartPoints, scale.top,
                    "99th percentile of the time to the answer, last 15 minutes", "chart"});
   RenderAxis(html);
   html.Raw("</section>\n");

@@ -111,8 +111,8 @@ TEST_CASE("StatusChart: gaps break a line, nothing draws nothing") {
   AppendLineChart(svg, {{}, 4, 4, 2, "x", "chart"});
   CHECK(svg.find("polyline") == std::string::npos);
   CHECK(RoundTop(0) == 1);
-  CHECK(RoundTop(21) == 50);
-  CHECK(RoundTop(0.013) == doctest::Approx(0.02));
+  CHECK(RoundTop(21) == 30);
+  CHECK(RoundTop(0.013) == doctest::Approx(0.015));
   CHECK(RoundTop(100) == 100);
 }
 
