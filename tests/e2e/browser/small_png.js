@@ -60,9 +60,10 @@ function small(png) {
   }
   const distance = (a, b) => ((a >> 16) - (b >> 16)) ** 2 + (((a >> 8) & 255) - ((b >> 8) & 255)) ** 2 +
                              ((a & 255) - (b & 255)) ** 2;
-  // A rare colour counts too, if no frequent one is like it.
-  const palette = [];
-  for (const [colour] of [...counts].sort((a, b) => b[1] - a[1])) {
+  // Areas keep their very colours; a rare colour counts if no frequent one is like it.
+  const byCount = [...counts].sort((a, b) => b[1] - a[1]).map(([colour]) => colour);
+  const palette = byCount.slice(0, 32);
+  for (const colour of byCount.slice(32)) {
     if (palette.length < 256 && palette.every((other) => distance(other, colour) > 300)) palette.push(colour);
   }
   const index = new Map(palette.map((colour, i) => [colour, i]));
