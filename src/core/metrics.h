@@ -100,6 +100,10 @@ class Metrics {
   void RecordsFailed(std::uint64_t n) { records_failed_.fetch_add(n, std::memory_order_release); }
   // Put into the spool: their way from there to Kafka is the spool's own account.
   void RecordsSpooled(std::uint64_t n) { records_spooled_.fetch_add(n, std::memory_order_release); }
+  std::uint64_t events_received() const { return received_.load(std::memory_order_relaxed); }
+  std::uint64_t events_ended(Disposition how) const {
+    return ended_[static_cast<int>(how)].load(std::memory_order_relaxed);
+  }
   std::uint64_t events_in_flight() const;
   std::uint64_t records_in_flight() const;
 

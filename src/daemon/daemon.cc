@@ -1,14 +1,13 @@
 #include "daemon/daemon.h"
 
 #include <sys/resource.h>
-#include <systemd/sd-daemon.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -17,9 +16,13 @@
 #include "core/metrics.h"
 #include "daemon/config_docs.h"
 #include "daemon/declared_streams.h"
+#include "daemon/inherited_sockets.h"
+#include "daemon/liveness.h"
 #include "daemon/observation.h"
 #include "daemon/reloader.h"
+#include "daemon/service_manager.h"
 #include "daemon/signals.h"
+#include "daemon/status_line.h"
 #include "daemon/status_page_data.h"
 #include "intake/admin_server.h"
 #include "intake/admission.h"
@@ -39,6 +42,14 @@ using std::chrono::steady_clock;
 constexpr int kGood = 0;
 constexpr int kCannotStart = 2;
 constexpr int kLoss = 3;
+constexpr std::chrono::seconds kBetweenStatus{5};
+// How long a loop may not come round before that is told, where systemd has no opinion.
+constexpr milliseconds kLoopPatience{10000};
+// How long a connection that idles is kept for the next request on it, once a successor has the
+// listening sockets: that request's answer tells its client to connect anew.
+constexpr milliseconds kKeepAliveGrace{2000};
+// And how long a request that is half here by then may take.
+constexpr milliseconds kHalfRequestGrace{2000};
 
 // The parts of the process, each made once, in the order in which they need each other.
 class Daemon {
@@ -52,12 +63,7 @@ class Daemon {
       return kCannotStart;
     }
     AnnounceReady();
-    while (true) {
-      const int signal = signals_.Wait(milliseconds(1000));
-      observation_.Tick();
-      if (signal == SIGTERM || signal == SIGINT) break;
-      if (signal == SIGHUP) Reload();
-    }
+    Serve();
     return Stop();
   }
 
@@ -68,9 +74,14 @@ class Daemon {
   void WarnOfErrorStream(const core::Config& config) const;
   ReloadReport Reload();
   void AddGauges();
+  void WatchLoops();
   void AnnounceReady();
+  void Serve();
+  void CheckLoops();
+  void TellStatus();
   std::vector<intake::ReadinessCondition> Readiness();
   void AwaitIdle(steady_clock::time_point until);
+  void LeaveToSuccessor(steady_clock::time_point deadline);
   int Stop();
 
   const core::Config& config_;  // of the start: of keys that do not reload
@@ -91,6 +102,10 @@ class Daemon {
   std::unique_ptr<intake::EventServer> events_;
   std::unique_ptr<StatusPageData> status_;  // asks all of the above, and admin_ asks it
   std::unique_ptr<intake::AdminServer> admin_;
+  InheritedSockets inherited_;  // given away once serving begins, but for whether there were any
+  Liveness liveness_;
+  StatusLine status_line_{metrics_, steady_clock::now()};
+  steady_clock::time_point status_line_due_ = steady_clock::now() + kBetweenStatus;
 };
 
 // Each connection is a file: as many as the system lets this process have.
@@ -122,6 +137,9 @@ void Daemon::WarnOfErrorStream(const core::Config& config) const {
 }
 
 core::Result<void> Daemon::Start() {
+  auto inherited = TakeInheritedSockets();
+  if (!inherited.has_value()) return inherited.error();
+  inherited_ = *std::move(inherited);
   RaiseFileLimit(config_.limits.max_connections + config_.http.admin_max_connections);
   // Fatal if it cannot be read and there is no copy: without it nothing may enter.
   if (auto started = updater_.Start(); !started.has_value()) return started;
@@ -159,8 +177,12 @@ core::Result<void> Daemon::Start() {
   status_->AddTo(*admin_);
   AddGauges();
   status_->Start();
-  if (auto started = admin_->Start(); !started.has_value()) return started;
-  return events_->Start();
+  const auto admin_socket =
+      inherited_.admin.empty() ? std::nullopt : std::optional(inherited_.admin.front());
+  if (auto started = admin_->Start(admin_socket); !started.has_value()) return started;
+  if (auto started = events_->Start(inherited_.events); !started.has_value()) return started;
+  WatchLoops();
+  return {};
 }
 
 // In the order in which a new configuration takes effect: the streams before what reads them.
@@ -215,12 +237,9 @@ void Daemon::AddReloadRoutes() {
 }
 
 ReloadReport Daemon::Reload() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=Reading the configuration again",
-             static_cast<long long>(now.tv_sec) * 1000000 + now.tv_nsec / 1000);
+  service_manager::Reloading();
   ReloadReport report = reloader_.Reload();
-  sd_notifyf(0, "READY=1\nSTATUS=%s", report.Summary().c_str());
+  service_manager::Ready(report.Summary());
   return report;
 }
 
@@ -258,7 +277,49 @@ void Daemon::AnnounceReady() {
             {{"events", events_->address()},
              {"admin", admin_->address()},
              {"schemas", static_cast<std::int64_t>(schemas_.stats().schemas)}});
-  sd_notifyf(0, "READY=1\nSTATUS=Taking events on %s", events_->address().c_str());
+  service_manager::Ready("Taking events on " + events_->address());
+}
+
+void Daemon::WatchLoops() {
+  liveness_.Watch("I/O threads", [this] { return events_->last_beat(); });
+  liveness_.Watch("admin listener", [this] { return admin_->last_beat(); });
+  liveness_.Watch("producer", [this] { return producer_->last_poll(); });
+}
+
+// Until it is told to stop.
+void Daemon::Serve() {
+  const auto watchdog =
+      std::chrono::duration_cast<milliseconds>(service_manager::WatchdogInterval());
+  milliseconds pause(1000);
+  if (watchdog.count() > 0) pause = std::min(pause, std::max(watchdog / 4, milliseconds(1)));
+  while (true) {
+    const int signal = signals_.Wait(pause);
+    observation_.Tick();
+    if (signal == SIGTERM || signal == SIGINT) return;
+    if (signal == SIGHUP) Reload();
+    CheckLoops();
+    TellStatus();
+  }
+}
+
+// systemd hears that the process is alive only while every loop is.
+void Daemon::CheckLoops() {
+  const auto watchdog =
+      std::chrono::duration_cast<milliseconds>(service_manager::WatchdogInterval());
+  const milliseconds patience = watchdog.count() > 0 ? watchdog / 2 : kLoopPatience;
+  const std::string stuck = liveness_.Stuck(steady_clock::now(), patience);
+  if (stuck.empty()) return service_manager::Alive();
+  core::Log(core::LogLevel::kError, "loop_stuck",
+            "Threads do not come round their loops: the process does not do its work.",
+            {{"loops", stuck}});
+}
+
+void Daemon::TellStatus() {
+  const auto now = steady_clock::now();
+  if (now < status_line_due_) return;
+  status_line_due_ = now + kBetweenStatus;
+  service_manager::Status(status_line_.Next(now) + ", " + std::to_string(admission_.connections()) +
+                          " connections on " + events_->address());
 }
 
 std::vector<intake::ReadinessCondition> Daemon::Readiness() {
@@ -287,17 +348,25 @@ void Daemon::AwaitIdle(steady_clock::time_point until) {
     std::this_thread::sleep_for(milliseconds(5));
 }
 
+// Whoever holds the listening sockets lets new connections wait there for the next process. Those
+// that are open are ended by answers: each client hears of it before it sends again.
+void Daemon::LeaveToSuccessor(steady_clock::time_point deadline) {
+  events_->Leave(std::min(deadline, steady_clock::now() + kKeepAliveGrace));
+  events_->CloseIdle(std::min(deadline, steady_clock::now() + kHalfRequestGrace));
+}
+
 // The data path in its own order: no new requests; what is in flight may end by itself; what still
 // waits is made to end (schemas, then records), while the I/O threads live, so that every requester
 // hears of it; then the threads.
 int Daemon::Stop() {
-  sd_notify(0, "STOPPING=1\nSTATUS=Finishing what was taken");
+  service_manager::Stopping("Finishing what was taken");
   core::Log(core::LogLevel::kInfo, "stopping", "Stopping: no new events from now on.");
   stopping_ = true;
   const core::ShutdownOptions options = reloader_.current()->shutdown;
   if (options.not_ready_delay.count() > 0) std::this_thread::sleep_for(options.not_ready_delay);
   const auto deadline = steady_clock::now() + options.deadline;
   const std::uint64_t lost_before = metrics_.hasty_lost();
+  if (!inherited_.events.empty()) LeaveToSuccessor(deadline - options.deadline / 2);
   events_->StartDrain();
   AwaitIdle(deadline - std::min(config_.output.kafka.flush_timeout, options.deadline / 2));
   schemas_.Stop();

@@ -1,5 +1,7 @@
 #include "intake/admin_server.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -7,6 +9,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <thread>
 
+#include "core/heartbeat.h"
 #include "core/json_text.h"
 #include "core/log.h"
 #include "intake/admin_core.h"
@@ -20,6 +23,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr std::chrono::milliseconds kBeat{500};
 constexpr std::size_t kWorkers = 4;
 constexpr std::size_t kReserved = 32;  // connections beyond the bound, for health alone
 constexpr std::string_view kFull =
@@ -66,6 +70,8 @@ struct AdminServer::Impl {
   std::shared_ptr<AdminCore> core = std::make_shared<AdminCore>();
   tcp::acceptor acceptor{core->io};
   asio::steady_timer retry{core->io};
+  asio::steady_timer next_beat{core->io};
+  core::Heartbeat beat;
   tcp::endpoint bound;
   std::thread thread;
 
@@ -82,6 +88,16 @@ struct AdminServer::Impl {
       }
       Take(std::move(socket));
       Accept();
+    });
+  }
+
+  void Bind(std::optional<int> inherited, boost::system::error_code& ec);
+
+  void Beat() {
+    beat.Beat();
+    next_beat.expires_after(kBeat);
+    next_beat.async_wait([this](const boost::system::error_code& ec) {
+      if (!ec) Beat();
     });
   }
 
@@ -127,18 +143,30 @@ AdminServer::~AdminServer() { Stop(); }
 
 void AdminServer::AddRoute(AdminRoute route) { impl_->core->router.Add(std::move(route)); }
 
-core::Result<void> AdminServer::Start() {
-  const std::string& interface = impl_->options.interface;
+void AdminServer::Impl::Bind(std::optional<int> inherited, boost::system::error_code& ec) {
+  if (inherited) {
+    bound = AdoptListening(*inherited, acceptor, ec);
+    ::close(*inherited);
+    return;
+  }
+  const tcp::endpoint where(asio::ip::make_address(options.interface, ec), options.port);
+  if (!ec) acceptor.open(where.protocol(), ec);
+  if (!ec) acceptor.set_option(tcp::acceptor::reuse_address(true), ec);
+  if (!ec) acceptor.bind(where, ec);
+  if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
+  if (!ec) bound = acceptor.local_endpoint(ec);
+}
+
+core::Result<void> AdminServer::Start(std::optional<int> inherited) {
   boost::system::error_code ec;
-  const tcp::endpoint where(asio::ip::make_address(interface, ec), impl_->options.port);
-  if (!ec) impl_->acceptor.open(where.protocol(), ec);
-  if (!ec) impl_->acceptor.set_option(tcp::acceptor::reuse_address(true), ec);
-  if (!ec) impl_->acceptor.bind(where, ec);
-  if (!ec) impl_->acceptor.listen(asio::socket_base::max_listen_connections, ec);
-  if (!ec) impl_->bound = impl_->acceptor.local_endpoint(ec);
-  if (ec) return ListenError("admin.interface", "admin.port", interface, impl_->options.port, ec);
+  impl_->Bind(inherited, ec);
+  if (ec) {
+    return ListenError("admin.interface", "admin.port", impl_->options.interface,
+                       impl_->options.port, ec);
+  }
   impl_->core->workers = std::make_unique<asio::thread_pool>(kWorkers);
   impl_->Accept();
+  impl_->Beat();
   impl_->thread = std::thread([core = impl_->core.get()] { core->io.run(); });
   return {};
 }
@@ -154,7 +182,9 @@ void AdminServer::Stop() {
 std::uint16_t AdminServer::port() const { return impl_->bound.port(); }
 
 std::string AdminServer::address() const {
-  return AddressAndPort(impl_->options.interface, port());
+  return AddressAndPort(impl_->bound.address().to_string(), port());
 }
+
+std::chrono::steady_clock::time_point AdminServer::last_beat() const { return impl_->beat.last(); }
 
 }  // namespace sluice::intake

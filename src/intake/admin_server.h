@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,10 +46,14 @@ class AdminServer {
   // Before Start. A handler may be called from the start until Stop has returned.
   void AddRoute(AdminRoute route);
 
-  // Fails with one sentence that says what to change.
-  core::Result<void> Start();
+  // Fails with one sentence that says what to change. With `inherited`, a listening socket that
+  // somebody else keeps open, accepts from that instead of binding, and closes the descriptor.
+  core::Result<void> Start(std::optional<int> inherited = std::nullopt);
   // Waits for handlers that run; requests that wait, and streams, are cut off.
   void Stop();
+
+  // When its I/O thread last came round its loop. Any thread.
+  std::chrono::steady_clock::time_point last_beat() const;
 
   std::string address() const;  // with the real port, after Start
   std::uint16_t port() const;

@@ -67,8 +67,14 @@ class AdmissionControl {
   bool Connected();
   void Disconnected();
 
-  void StartDrain() { draining_.store(true, std::memory_order_release); }
-  bool draining() const { return draining_.load(std::memory_order_acquire); }
+  // Answers end their connections from now on; what still comes on open ones is taken. For a
+  // process whose successor has the listening sockets.
+  void StartLeaving() { RaiseTo(Phase::kLeaving); }
+  // Nothing is taken any more.
+  void StartDrain() { RaiseTo(Phase::kDraining); }
+  // Also true while draining.
+  bool leaving() const { return phase_.load(std::memory_order_acquire) != Phase::kOpen; }
+  bool draining() const { return phase_.load(std::memory_order_acquire) == Phase::kDraining; }
 
   int in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -76,13 +82,19 @@ class AdmissionControl {
 
  private:
   friend class Permit;
+  enum class Phase : std::uint8_t { kOpen, kLeaving, kDraining };
+  void RaiseTo(Phase phase) {
+    Phase before = phase_.load();
+    while (before < phase && !phase_.compare_exchange_weak(before, phase)) {
+    }
+  }
   bool ChargeBytes(std::uint64_t bytes);
   void RefundBytes(std::uint64_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   std::atomic<int> max_in_flight_{0};
   std::atomic<int> max_connections_{0};
   std::atomic<std::uint64_t> max_bytes_{0};
-  std::atomic<bool> draining_{false};
+  std::atomic<Phase> phase_{Phase::kOpen};
   std::atomic<int> in_flight_{0};
   std::atomic<int> connections_{0};
   std::atomic<std::uint64_t> bytes_{0};

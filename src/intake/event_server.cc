@@ -1,5 +1,8 @@
 #include "intake/event_server.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -57,12 +60,17 @@ struct EventServer::Impl {
   tcp::endpoint bound;
   bool draining = false;
 
-  bool Busy() const {
-    if (admission.in_flight() > 0) return true;
-    for (const auto& thread : threads) {
-      if (thread->connections() > 0) return true;
-    }
-    return false;
+  core::Result<void> Bind(const std::vector<int>& inherited);
+
+  bool HasConnections() const {
+    return std::any_of(threads.begin(), threads.end(),
+                       [](const auto& thread) { return thread->connections() > 0; });
+  }
+  bool Busy() const { return admission.in_flight() > 0 || HasConnections(); }
+
+  void AwaitNoConnections(std::chrono::steady_clock::time_point until) const {
+    while (HasConnections() && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(kStopPoll);
   }
 };
 
@@ -73,30 +81,50 @@ EventServer::EventServer(const core::Config& config, AdmissionControl& admission
 
 EventServer::~EventServer() { Stop(std::chrono::steady_clock::now()); }
 
-core::Result<void> EventServer::Start() {
-  const core::HttpOptions& options = impl_->config.http;
+core::Result<void> EventServer::Impl::Bind(const std::vector<int>& inherited) {
+  const core::HttpOptions& options = config.http;
+  if (!inherited.empty()) {
+    for (const auto& thread : threads) {
+      for (const int descriptor : inherited) {
+        const auto adopted = thread->Share(descriptor);
+        if (!adopted)
+          return ListenError("interface", "port", "an inherited socket", 0,
+                             adopted.error().message);
+        if (bound.port() == 0) bound = *adopted;
+      }
+    }
+    for (const int descriptor : inherited) ::close(descriptor);
+    return {};
+  }
+  boost::system::error_code ec;
+  const auto address = asio::ip::make_address(options.interface, ec);
+  bound = tcp::endpoint(address, options.port);
+  if (!ec) ec = ProbePort(bound);
+  if (ec) return ListenError("interface", "port", options.interface, options.port, ec);
+  for (const auto& thread : threads) {
+    const auto listening = thread->Listen(bound);  // the others on the port that the first one got
+    if (!listening) {
+      return ListenError("interface", "port", options.interface, options.port,
+                         listening.error().message);
+    }
+    bound = *listening;
+  }
+  return {};
+}
+
+core::Result<void> EventServer::Start(const std::vector<int>& inherited) {
   // Without an owner: it outlives this.
   const auto parts = Prepare(ConfigPtr(std::shared_ptr<void>(), &impl_->config));
   if (!parts) return parts.error();
-  boost::system::error_code ec;
-  const auto address = asio::ip::make_address(options.interface, ec);
-  const tcp::endpoint where(address, options.port);
-  if (!ec) ec = ProbePort(where);
-  if (ec) return ListenError("interface", "port", options.interface, options.port, ec);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  const int count = options.io_threads > 0 ? options.io_threads : static_cast<int>(cores);
-  impl_->bound = where;
+  const int wanted = impl_->config.http.io_threads;
+  const int count = wanted > 0 ? wanted : static_cast<int>(cores);
   for (int i = 0; i < count; ++i) {
-    auto thread = std::make_unique<IoThread>(*parts, impl_->make_handler);
-    const auto bound =
-        thread->Listen(impl_->bound);  // the others on the port that the first one got
-    if (!bound) {
-      impl_->threads.clear();
-      return ListenError("interface", "port", options.interface, options.port,
-                         bound.error().message);
-    }
-    impl_->bound = *bound;
-    impl_->threads.push_back(std::move(thread));
+    impl_->threads.push_back(std::make_unique<IoThread>(*parts, impl_->make_handler));
+  }
+  if (auto listening = impl_->Bind(inherited); !listening) {
+    impl_->threads.clear();
+    return listening;
   }
   for (const auto& thread : impl_->threads) thread->Start();
   return {};
@@ -130,7 +158,24 @@ bool EventServer::Use(const ServerPartsPtr& parts) {
 std::uint16_t EventServer::port() const { return impl_->bound.port(); }
 
 std::string EventServer::address() const {
-  return AddressAndPort(impl_->config.http.interface, port());
+  return AddressAndPort(impl_->bound.address().to_string(), port());
+}
+
+void EventServer::Leave(std::chrono::steady_clock::time_point until) {
+  impl_->admission.StartLeaving();
+  for (const auto& thread : impl_->threads) thread->StopAccepting();
+  impl_->AwaitNoConnections(until);
+}
+
+void EventServer::CloseIdle(std::chrono::steady_clock::time_point until) {
+  for (const auto& thread : impl_->threads) thread->CloseIdle();
+  impl_->AwaitNoConnections(until);
+}
+
+std::chrono::steady_clock::time_point EventServer::last_beat() const {
+  auto last = std::chrono::steady_clock::time_point::max();
+  for (const auto& thread : impl_->threads) last = std::min(last, thread->last_beat());
+  return last;
 }
 
 void EventServer::StartDrain() {

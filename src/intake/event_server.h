@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/config.h"
 #include "core/error.h"
@@ -25,8 +26,10 @@ class EventServer {
               IngestHandlerFactory make_handler, const streams::StreamRegistry* streams = nullptr);
   ~EventServer();
 
-  // Binds and begins to serve. Fails with one sentence that says what to change.
-  core::Result<void> Start();
+  // Binds and begins to serve. With `inherited`, listening sockets that somebody else keeps open,
+  // accepts from those instead, and closes these descriptors. Fails with one sentence that says
+  // what to change.
+  core::Result<void> Start(const std::vector<int>& inherited = {});
 
   // "127.0.0.1:8888": what was bound, with the real port. Valid after Start.
   std::string address() const;
@@ -38,6 +41,16 @@ class EventServer {
   // Serves by these from now on, but for the addresses and the number of threads. Returns when
   // every thread does so, or false if one of them did not get to it in time.
   bool Use(const std::shared_ptr<const ServerParts>& parts);
+
+  // The first part of a stop whose successor has the listening sockets. Accepts nothing from now
+  // on; each answer ends its connection; returns when no connection is left, or at `until`.
+  void Leave(std::chrono::steady_clock::time_point until);
+  // Then: closes the connections on which nothing came, and waits in the same way.
+  void CloseIdle(std::chrono::steady_clock::time_point until);
+
+  // When the I/O thread that is furthest behind last came round its loop. Any thread, between Start
+  // and Stop.
+  std::chrono::steady_clock::time_point last_beat() const;
 
   // No new connections and requests from now on: idle connections are closed, requests in flight go
   // on, the others get 503 and the end of their connection. Returns at once.

@@ -2,12 +2,14 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
 #include <vector>
 
 #include "core/log.h"
+#include "intake/listen_error.h"
 #include "intake/session.h"
 
 namespace sluice::intake {
@@ -60,43 +62,59 @@ IoThread::IoThread(ServerPartsPtr parts, const IngestHandlerFactory& make_handle
 IoThread::~IoThread() { Stop(); }
 
 core::Result<tcp::endpoint> IoThread::Listen(const tcp::endpoint& where) {
+  auto door = std::make_unique<Door>(io_);
+  tcp::acceptor& acceptor = door->acceptor;
   boost::system::error_code ec;
-  acceptor_.open(where.protocol(), ec);
-  if (!ec) acceptor_.set_option(tcp::acceptor::reuse_address(true), ec);
-  if (!ec) acceptor_.set_option(reuse_port(true), ec);
-  if (!ec) acceptor_.bind(where, ec);
-  if (!ec) acceptor_.listen(kBacklog, ec);
+  acceptor.open(where.protocol(), ec);
+  if (!ec) acceptor.set_option(tcp::acceptor::reuse_address(true), ec);
+  if (!ec) acceptor.set_option(reuse_port(true), ec);
+  if (!ec) acceptor.bind(where, ec);
+  if (!ec) acceptor.listen(kBacklog, ec);
   tcp::endpoint bound;
-  if (!ec) bound = acceptor_.local_endpoint(ec);
+  if (!ec) bound = acceptor.local_endpoint(ec);
   if (ec) return core::Error{core::ErrorCode::kInternal, ec.message()};
+  doors_.push_back(std::move(door));
+  return bound;
+}
+
+core::Result<tcp::endpoint> IoThread::Share(int descriptor) {
+  auto door = std::make_unique<Door>(io_);
+  boost::system::error_code ec;
+  const auto bound = AdoptListening(descriptor, door->acceptor, ec);
+  if (ec) return core::Error{core::ErrorCode::kInternal, ec.message()};
+  doors_.push_back(std::move(door));
   return bound;
 }
 
 void IoThread::Start() {
-  Accept();
+  for (const auto& door : doors_) Accept(*door);
   Tick();
   thread_ = std::thread([this] { io_.run(); });
+  ::pthread_setname_np(thread_.native_handle(), "sluice-io");
 }
 
-void IoThread::Accept() {
-  acceptor_.async_accept(io_.get_executor(), peer_,
-                         [this](const boost::system::error_code& ec, Socket socket) {
-                           OnAccept(ec, std::move(socket));
-                         });
+void IoThread::Accept(Door& door) {
+  door.acceptor.async_accept(io_.get_executor(), door.peer,
+                             [this, &door](const boost::system::error_code& ec, Socket socket) {
+                               OnAccept(door, ec, std::move(socket));
+                             });
 }
 
-void IoThread::OnAccept(const boost::system::error_code& ec, Socket socket) {
-  if (!acceptor_.is_open() || ec == asio::error::operation_aborted) return;
+// A connection that was accepted while the door was being closed is served all the same: its client
+// has been told that it is connected.
+void IoThread::OnAccept(Door& door, const boost::system::error_code& ec, Socket socket) {
+  if (stopping_ || ec == asio::error::operation_aborted) return;
   if (ec) {
-    if (ec == asio::error::connection_aborted) return Accept();
+    if (!door.acceptor.is_open()) return;
+    if (ec == asio::error::connection_aborted) return Accept(door);
     core::Log(core::LogLevel::kError, "accept_failed",
               "A connection could not be accepted: " + ec.message() +
                   " (raise the limit of open files, or lower limits.max_connections).");
-    return RetryAccept();
+    return RetryAccept(door);
   }
   SetOptions(socket);
   if (host_.parts->admission.Connected()) {
-    std::make_shared<Session>(host_, std::move(socket), AddressText(peer_.address()))->Start();
+    std::make_shared<Session>(host_, std::move(socket), AddressText(door.peer.address()))->Start();
   } else {
     core::Log(core::LogLevel::kWarn, "connection_refused",
               "Too many connections (limits.max_connections is " +
@@ -105,19 +123,33 @@ void IoThread::OnAccept(const boost::system::error_code& ec, Socket socket) {
     socket.write_some(asio::buffer(kTooManyConnections), ignored);
     socket.shutdown(asio::socket_base::shutdown_send, ignored);
   }
-  Accept();
+  if (door.acceptor.is_open()) Accept(door);
 }
 
-void IoThread::RetryAccept() {
-  retry_.expires_after(kAcceptPause);
-  retry_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec && !stopping_ && acceptor_.is_open()) Accept();
+void IoThread::RetryAccept(Door& door) {
+  door.retry.expires_after(kAcceptPause);
+  door.retry.async_wait([this, &door](const boost::system::error_code& ec) {
+    if (!ec && !stopping_ && door.acceptor.is_open()) Accept(door);
   });
+}
+
+void IoThread::CloseDoors() {
+  boost::system::error_code ignored;
+  for (const auto& door : doors_) {
+    door->acceptor.close(ignored);
+    door->retry.cancel();
+  }
+}
+
+void IoThread::DrainSessions() {
+  const std::vector<Session*> sessions(host_.sessions.begin(), host_.sessions.end());
+  for (Session* session : sessions) session->shared_from_this()->Drain();
 }
 
 void IoThread::Tick() {
   host_.writer.SetTime(std::chrono::system_clock::now());
   const auto now = std::chrono::steady_clock::now();
+  beat_.Beat(now);
   host_.deadlines.Sweep(now);
   host_.handler->Tick(now);
   if (drain_since_ && now - *drain_since_ > kDrainGrace) {
@@ -137,24 +169,28 @@ void IoThread::Use(ServerPartsPtr parts, std::function<void()> done) {
   });
 }
 
+void IoThread::StopAccepting() {
+  asio::post(io_, [this] { CloseDoors(); });
+}
+
+void IoThread::CloseIdle() {
+  asio::post(io_, [this] { DrainSessions(); });
+}
+
 void IoThread::StartDrain() {
   asio::post(io_, [this] {
-    boost::system::error_code ignored;
-    acceptor_.close(ignored);
+    CloseDoors();
     if (!drain_since_) drain_since_ = std::chrono::steady_clock::now();
-    const std::vector<Session*> sessions(host_.sessions.begin(), host_.sessions.end());
-    for (Session* session : sessions) session->Drain();
+    DrainSessions();
   });
 }
 
 void IoThread::Stop() {
   if (!thread_.joinable()) return;
   asio::post(io_, [this] {
-    boost::system::error_code ignored;
     stopping_ = true;
-    acceptor_.close(ignored);
+    CloseDoors();
     tick_.cancel();
-    retry_.cancel();
     const std::vector<Session*> sessions(host_.sessions.begin(), host_.sessions.end());
     for (Session* session : sessions) session->shared_from_this()->Close();
     work_.reset();  // the loop ends when the last aborted operation has come back

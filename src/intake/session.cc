@@ -35,7 +35,10 @@ void Session::FollowParts() {
 }
 
 void Session::Drain() {
-  if (step_ == Step::kHead && !head_begun_ && in_.size() == begin_) GracefulClose();
+  if (step_ != Step::kHead || head_begun_ || in_.size() != begin_) return;
+  // What has arrived and was not read yet is a request that wants its answer.
+  boost::system::error_code ignored;
+  if (parts_->admission.draining() || socket_->available(ignored) == 0) GracefulClose();
 }
 
 void Session::EndHalfRequest() {

@@ -27,7 +27,7 @@ class Session final : public ReplySink,
   void Start();
   // Takes over the host's present parts, unless a request is being answered: then after that.
   void FollowParts();
-  // No new request will be taken: closes now if none has begun, else with the next answer.
+  // Closes now if no request has begun, else with the next answer.
   void Drain();
   // Refuses a request of which only a part has come: nothing of it was taken, and its sender can go
   // elsewhere. For a drain whose grace is over.
@@ -88,6 +88,7 @@ class Session final : public ReplySink,
   void AnswerProblem(int status, std::string_view type, std::string_view detail,
                      std::string_view headers = {});
   void AnswerEvents(IngestReply&& reply);
+  bool EndsHere() const;
   void SendAnswer(Answer& answer);
   // `owner`, if given, keeps `body` alive; else what cannot be sent at once is copied.
   void Send(std::string_view head, std::string_view body,

@@ -165,7 +165,7 @@ void Session::OnReply(IngestReply&& reply) {
   if (!answer_owed_) return;  // given up on, and answered, before
   answer_owed_ = false;
   if (step_ == Step::kClosed) return;  // the client has gone
-  if (reply.close || parts_->admission.draining()) connection_ = Connection::kClose;
+  if (reply.close || EndsHere()) connection_ = Connection::kClose;
   const bool succeeded = reply.status < 300;
   if (reply.status == 201 && reply.events == 1 && reply.reason.empty()) {
     Count(201);
@@ -191,8 +191,14 @@ void Session::OnReply(IngestReply&& reply) {
   Pump();
 }
 
+// While leaving, requests that were sent behind this one and are here already get their answers.
+bool Session::EndsHere() const {
+  if (!parts_->admission.leaving()) return false;
+  return parts_->admission.draining() || (in_.size() == begin_ && chunks_.size() == chunks_begin_);
+}
+
 void Session::SendAnswer(Answer& answer) {
-  if (parts_->admission.draining()) connection_ = Connection::kClose;
+  if (EndsHere()) connection_ = Connection::kClose;
   answer.connection = connection_;
   const bool is_head = head_.method() == "HEAD";
   std::string headers(answer.headers);
@@ -253,7 +259,7 @@ void Session::OnSent() {
   }
   if (connection_ != Connection::kClose) return FinishRequest();
   // Closing a socket with unread bytes resets it, and a reset may overtake the answer.
-  if (linger_ || in_.size() > begin_ || parts_->admission.draining()) return Linger();
+  if (linger_ || in_.size() > begin_ || parts_->admission.leaving()) return Linger();
   GracefulClose();
 }
 

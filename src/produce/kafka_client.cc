@@ -267,6 +267,7 @@ void KafkaClient::CompleteFailed(const rd_kafka_message_t& message, const Fate& 
 
 void KafkaClient::OnPolled(KafkaHandle& handle) {
   if (!IsCurrent(handle)) return;
+  polled_.Beat();
   kafka_metrics_.queued_bytes->Set(static_cast<double>(queued_bytes()));
   room_.Measure(steady_clock::now());
   std::string reason;

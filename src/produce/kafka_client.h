@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/heartbeat.h"
 #include "core/metrics.h"
 #include "produce/kafka_conf.h"
 #include "produce/kafka_errors.h"
@@ -48,6 +49,8 @@ namespace sluice::produce {
 // Produce and AddTopic may be called from any thread, the others from one.
 class KafkaClient final : private KafkaHandle::Sink {
  public:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
   // `topics` outlives the client.
   KafkaClient(DeliveryMode mode, std::vector<KafkaEntry> entries,
               const core::KafkaAdmitOptions& admit, KafkaTopics& topics, core::Metrics& metrics);
@@ -71,6 +74,8 @@ class KafkaClient final : private KafkaHandle::Sink {
   const KafkaRoom& room() const { return room_; }
   std::uint64_t queued_bytes() const { return room_.bytes(); }
   std::string trouble() const;
+  // When the thread of the present generation last came round.
+  SteadyTime last_poll() const { return polled_.last(); }
 
   // Flushes until `deadline`, then takes back what is left and fails it. Returns how many hasty
   // records were lost.
@@ -80,8 +85,6 @@ class KafkaClient final : private KafkaHandle::Sink {
   void BreakGeneration(const char* reason);
 
  private:
-  using SteadyTime = std::chrono::steady_clock::time_point;
-
   enum class Phase : std::uint8_t { kServing, kStopping, kPurging };
 
   enum class Company : std::uint8_t { kBatch, kAlone };
@@ -151,6 +154,7 @@ class KafkaClient final : private KafkaHandle::Sink {
   core::Metrics& metrics_;
   KafkaMetrics kafka_metrics_;
   KafkaTrouble trouble_;
+  core::Heartbeat polled_;
   KafkaSpill* spill_ = nullptr;
   KafkaRoom room_;
   ReplayLedger replays_;

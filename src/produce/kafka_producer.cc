@@ -154,6 +154,10 @@ std::uint64_t KafkaProducer::spool_waiting() const {
   return spool_ == nullptr ? 0 : spool_->waiting();
 }
 
+std::chrono::steady_clock::time_point KafkaProducer::last_poll() const {
+  return std::min(guaranteed_->last_poll(), hasty_->last_poll());
+}
+
 std::string KafkaProducer::spool_trouble() const {
   return spool_ == nullptr ? std::string() : spool_->trouble();
 }

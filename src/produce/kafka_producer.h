@@ -40,6 +40,7 @@ class KafkaProducer final : public Producer {
   SpoolState spool_state() const override;
   std::uint64_t spool_waiting() const override;
   std::string spool_trouble() const override;
+  std::chrono::steady_clock::time_point last_poll() const override;
 
   // Flushes both until `deadline`, but no longer than kafka's flush time-out; what is left goes to
   // the spool. `lost` counts hasty records that it did not take: a guaranteed one was refused to

@@ -98,6 +98,12 @@ class Producer {
   virtual std::uint64_t spool_waiting() const { return 0; }
   virtual std::string spool_trouble() const { return {}; }
 
+  // When the thread that is furthest behind last took what has come back from Kafka; now, where no
+  // thread has to. Between Start and Stop, any thread.
+  virtual std::chrono::steady_clock::time_point last_poll() const {
+    return std::chrono::steady_clock::now();
+  }
+
   // Delivers what is queued until `deadline`, fails the rest with kShuttingDown or
   // kDeliveryTimeout, ends the threads.
   virtual StopReport Stop(std::chrono::steady_clock::time_point deadline) = 0;

@@ -102,9 +102,9 @@ class Daemon(Process):
     """`sluice serve` on free ports; `settings` become --set options. Runs in the source folder unless `cwd` says
     otherwise: relative paths of a configuration are those of the folder that the daemon is started in."""
 
-    def __init__(self, config, data_dir, settings=(), binary=BINARY, **options):
+    def __init__(self, config, data_dir, settings=(), binary=BINARY, prefix=(), **options):
         settings = {"port": 0, "admin.port": 0, "data_dir": str(data_dir), **dict(settings)}
-        command = [binary, "serve", "--config", config]
+        command = [*prefix, binary, "serve", "--config", config]
         for key, value in settings.items():
             command += ["--set", f"{key}={json.dumps(value)}"]
         self.data_dir = Path(data_dir)

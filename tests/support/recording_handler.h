@@ -14,8 +14,8 @@
 namespace sluice::test {
 
 // Stands in for the pipeline: what a body contains says what becomes of it. "later": answered by
-// Release; "bad": 400 with a list; "huge": 400 with eight million bytes; "tell": 207 with what was
-// handed over; else 201 for one event.
+// Release; "block": keeps its thread until Unblock; "bad": 400 with a list; "huge": 400 with eight
+// million bytes; "tell": 207 with what was handed over; else 201 for one event.
 class RecordingHandler {
  public:
   intake::IngestHandlerFactory Factory() {
@@ -34,6 +34,16 @@ class RecordingHandler {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !read_late_.empty(); });
     return std::exchange(read_late_, {});
+  }
+  // Waits until a request keeps its thread.
+  void WaitForBlocked() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return blocked_; });
+  }
+  void Unblock() {
+    const std::lock_guard lock(mutex_);
+    unblocked_ = true;
+    changed_.notify_all();
   }
   // Answers all that are held back, from this thread.
   void Release() {
@@ -87,6 +97,12 @@ class RecordingHandler {
         owner_.changed_.notify_all();
         return;
       }
+      if (request.body.find("block") != std::string_view::npos) {
+        std::unique_lock lock(owner_.mutex_);
+        owner_.blocked_ = true;
+        owner_.changed_.notify_all();
+        owner_.changed_.wait(lock, [this] { return owner_.unblocked_; });
+      }
       if (request.body.find("tell") != std::string_view::npos) {
         reply.status = 207;
         reply.reason = "told";
@@ -136,6 +152,8 @@ class RecordingHandler {
   std::condition_variable changed_;
   std::vector<Held> held_;
   std::string read_late_;
+  bool blocked_ = false;
+  bool unblocked_ = false;
 };
 
 }  // namespace sluice::test
