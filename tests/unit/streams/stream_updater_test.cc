@@ -499,4 +499,37 @@ TEST_CASE("StreamUpdater: stops while a request hangs") {
   updater.Stop();
 }
 
+TEST_CASE("StreamUpdater: other sources count once they were read and are asked for") {
+  Fixture f;
+  f.Answer(Good(kOne));
+  REQUIRE(f.Start().has_value());
+  core::StreamOptions other = f.options;
+  other.inline_config = R"({"a":{"schema_title":"inline"}})";
+  auto change = f.updater->Prepare(other);
+  REQUIRE(change.has_value());
+  CHECK(f.Title() == "one");
+  (*change)();
+  CHECK(f.Title() == "inline");
+  f.Answer(Good(R"({"streams":{"b":{"schema_title":"new"}}})"));
+  f.updater->RefreshAndWait();  // by the other sources from then on
+  CHECK(f.Title() == "inline");
+  CHECK(f.Title("b") == "new");
+}
+
+TEST_CASE("StreamUpdater: other sources that are bad, or not asked for, change nothing") {
+  Fixture f;
+  f.Answer(Good(kOne));
+  REQUIRE(f.Start().has_value());
+  core::StreamOptions other = f.options;
+  other.inline_config = R"({"a":{"schema_title":7}})";
+  const auto refused = f.updater->Prepare(other);
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().message.find("schema_title") != std::string::npos);
+  other.inline_config = R"({"a":{"schema_title":"inline"}})";
+  CHECK(f.updater->Prepare(other).has_value());
+  f.Answer(Good(kTwo));
+  f.updater->RefreshAndWait();
+  CHECK(f.Title() == "two");
+}
+
 }  // namespace sluice::streams
