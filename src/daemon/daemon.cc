@@ -19,6 +19,7 @@
 #include "daemon/inherited_sockets.h"
 #include "daemon/liveness.h"
 #include "daemon/observation.h"
+#include "daemon/reload_thread.h"
 #include "daemon/reloader.h"
 #include "daemon/service_manager.h"
 #include "daemon/signals.h"
@@ -85,6 +86,7 @@ class Daemon {
   int Stop();
 
   const core::Config& config_;  // of the start: of keys that do not reload
+  std::atomic<bool> serving_{false};
   std::atomic<bool> stopping_{false};
   Signals signals_;  // first: its mask is for all threads
   core::SystemClock clock_;
@@ -104,6 +106,7 @@ class Daemon {
   std::unique_ptr<intake::AdminServer> admin_;
   InheritedSockets inherited_;  // given away once serving begins, but for whether there were any
   Liveness liveness_;
+  ReloadThread reload_thread_{[this] { Reload(); }};
   StatusLine status_line_{metrics_, steady_clock::now()};
   steady_clock::time_point status_line_due_ = steady_clock::now() + kBetweenStatus;
 };
@@ -182,6 +185,8 @@ core::Result<void> Daemon::Start() {
   if (auto started = admin_->Start(admin_socket); !started.has_value()) return started;
   if (auto started = events_->Start(inherited_.events); !started.has_value()) return started;
   WatchLoops();
+  reload_thread_.Start();
+  serving_ = true;
   return {};
 }
 
@@ -237,9 +242,14 @@ void Daemon::AddReloadRoutes() {
 }
 
 ReloadReport Daemon::Reload() {
+  if (!serving_ || stopping_) {
+    ReloadReport report;
+    report.problems = {"The process is starting or stopping: its parts are not all there."};
+    return report;
+  }
   service_manager::Reloading();
   ReloadReport report = reloader_.Reload();
-  service_manager::Ready(report.Summary());
+  if (!stopping_) service_manager::Ready(report.Summary());
   return report;
 }
 
@@ -296,7 +306,7 @@ void Daemon::Serve() {
     const int signal = signals_.Wait(pause);
     observation_.Tick();
     if (signal == SIGTERM || signal == SIGINT) return;
-    if (signal == SIGHUP) Reload();
+    if (signal == SIGHUP) reload_thread_.Ask();
     CheckLoops();
     TellStatus();
   }
@@ -372,9 +382,10 @@ int Daemon::Stop() {
   schemas_.Stop();
   const produce::StopReport report = producer_->Stop(deadline - options.deadline / 10);
   events_->Stop(deadline);
+  updater_.Stop();  // first: a reload may wait for it
+  reload_thread_.Stop();
   admin_->Stop();
   status_->Stop();
-  updater_.Stop();
   metrics_.CheckSettled();
   if (declared_) declared_->Stop();
   // Hasty events that failed while stopping, wherever; the producer's own count has error events in

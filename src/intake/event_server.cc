@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <future>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -59,6 +60,7 @@ struct EventServer::Impl {
   std::vector<std::unique_ptr<IoThread>> threads;
   tcp::endpoint bound;
   bool draining = false;
+  std::mutex changing;  // Use and the end of the threads, which may come from two
 
   core::Result<void> Bind(const std::vector<int>& inherited);
 
@@ -141,6 +143,7 @@ core::Result<ServerPartsPtr> EventServer::Prepare(ConfigPtr config) const {
 }
 
 bool EventServer::Use(const ServerPartsPtr& parts) {
+  const std::lock_guard changing(impl_->changing);
   impl_->admission.Use(parts->config.limits);
   if (impl_->stream_configs) impl_->stream_configs->Use(parts->config.http.compression_level);
   // Shared: a thread that is late may come to it after this has returned.
@@ -191,6 +194,7 @@ bool EventServer::Stop(std::chrono::steady_clock::time_point deadline) {
     std::this_thread::sleep_for(kStopPoll);
   }
   const bool finished = !impl_->Busy();
+  const std::lock_guard changing(impl_->changing);
   // What it posts to the threads needs them.
   if (impl_->stream_configs) impl_->stream_configs->Stop();
   for (const auto& thread : impl_->threads) thread->Stop();

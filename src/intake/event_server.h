@@ -39,7 +39,7 @@ class EventServer {
   // nothing has changed then. After Start.
   core::Result<std::shared_ptr<const ServerParts>> Prepare(ConfigPtr config) const;
   // Serves by these from now on, but for the addresses and the number of threads. Returns when
-  // every thread does so, or false if one of them did not get to it in time.
+  // every thread does so, or false if one of them did not get to it in time. From any thread.
   bool Use(const std::shared_ptr<const ServerParts>& parts);
 
   // The first part of a stop whose successor has the listening sockets. Accepts nothing from now

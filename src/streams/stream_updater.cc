@@ -34,6 +34,7 @@ constexpr milliseconds kLongestQuiet{2000};  // while changes go on
 constexpr seconds kUntilCopyIsReplaced{60};  // at most, while the copy is in use
 constexpr seconds kBetweenLogLines{60};
 constexpr std::size_t kMaxNamedStreams = 20;
+constexpr milliseconds kStopPoll{50};
 
 double Seconds(std::chrono::system_clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -261,6 +262,18 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
     ConfigReading reading;
   };
 
+  // False if the thread ends before that: then it never comes.
+  bool Await(const std::future<void>& what) {
+    while (what.wait_for(kStopPoll) != std::future_status::ready) {
+      if (io.stopped()) return false;
+    }
+    return true;
+  }
+
+  static core::Error Stopped() {
+    return {core::ErrorCode::kShuttingDown, "The stream configuration is not read any more."};
+  }
+
   core::Result<std::function<void()>> Prepare(const core::StreamOptions& to) {
     // A reader lives and ends on the thread.
     const std::shared_ptr<Candidate> candidate(new Candidate, [this](Candidate* old) {
@@ -275,7 +288,7 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
         read->set_value();
       });
     });
-    read->get_future().get();
+    if (!Await(read->get_future())) return Stopped();
     metrics.CountReading(candidate->reading.outcome);
     if (candidate->reading.failed()) {
       return core::Error{core::ErrorCode::kStreamConfigUnavailable,
@@ -287,7 +300,7 @@ struct StreamUpdater::Impl : std::enable_shared_from_this<Impl> {
         GoBy(*candidate);
         used->set_value();
       });
-      used->get_future().get();
+      Await(used->get_future());
     });
   }
 
