@@ -61,13 +61,14 @@ class Load(restarts.Load):
             self.failures.append(f"no connection: {error!r}")
 
     async def slow(self, number):
-        """A client that sends a request byte by byte and reads the answer late, again and again."""
+        """A client that sends a request in small pieces, again and again."""
         while self.going.value:
             reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
             try:
-                for byte in self.request(f"slow-{number}-{time.time_ns()}"):
-                    writer.write(bytes([byte]))
-                    await asyncio.sleep(0.005)
+                request = self.request(f"slow-{number}-{time.time_ns()}")
+                for at in range(0, len(request), 10):
+                    writer.write(request[at:at + 10])
+                    await asyncio.sleep(0.02)
                 head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
                 if b" 201 " not in head:
                     self.failures.append(f"a slow client got {head[:60]}")
