@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The .deb in a Debian of its own: a debootstrap root, where apt installs it with its dependencies, the service's command
 line takes an event as an unprivileged user, an upgrade keeps a configuration that was changed, and a purge leaves
-nothing. Needs root, debootstrap and Debian's archive; the bare root is kept between runs ($SLUICE_ROOT_CACHE).
+nothing; then under a booted systemd, where systemd-nspawn can. Needs root, debootstrap and Debian's archive; the bare root is kept between runs ($SLUICE_ROOT_CACHE).
 
 debian_root.py FOLDER      of packages; the newest .deb there
 """
@@ -79,8 +79,12 @@ class Root:
         for deb in self.archives.glob("*.deb"):
             if not deb.name.startswith("sluice_"):
                 shutil.copy(deb, CACHE / "archives")
+        self.unmount()
+
+    def unmount(self):
         if self.mounted:
             run("umount", self.path / "proc")
+        self.mounted = False
 
     def run(self, *words):
         return run("chroot", self.path, *words, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8",
@@ -153,6 +157,7 @@ def check_service(root):
 
 def newer(deb, folder):
     """The same package with a higher version and another /etc/sluice/sluice.yaml."""
+    shutil.rmtree(folder / "newer", ignore_errors=True)
     run("dpkg-deb", "-R", deb, folder / "newer")
     control = folder / "newer/DEBIAN/control"
     control.write_text(re.sub(r"^(Version: .*)$", r"\1+test1", control.read_text(), flags=re.M))
@@ -203,6 +208,98 @@ def check_conffile(root, deb, folder):
            "The configuration is good.", "which is good for the newer one")
 
 
+class Booted:
+    """The root with systemd as its first process, in a container that has loopback only."""
+
+    def __init__(self, root):
+        self.nspawn = subprocess.Popen(
+            ["systemd-nspawn", "--register=no", "--keep-unit", "--private-network", "--console=pipe", "-b", "-D", root.path],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.first = None
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and self.nspawn.poll() is None:
+            children = Path(f"/proc/{self.nspawn.pid}/task/{self.nspawn.pid}/children").read_text().split()
+            if children:
+                self.first = children[-1]
+                if self.run("systemctl", "is-system-running")[1].strip() in ("running", "degraded"):
+                    return
+            time.sleep(0.5)
+        self.close()
+        self.first = None
+
+    def run(self, *words):
+        """(exit code, output)"""
+        done = subprocess.run(["nsenter", "-t", self.first, "-a", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+                               "DEBIAN_FRONTEND=noninteractive", *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False, stdin=subprocess.DEVNULL)
+        return done.returncode, done.stdout
+
+    def good(self, *words):
+        code, text = self.run(*words)
+        if code != 0:
+            raise Failed(f"{' '.join(words)}: exit {code}\n{text}\n{self.run('journalctl', '-b', '-n', '30')[1]}")
+        return text.strip()
+
+    def is_active(self, unit):
+        return self.run("systemctl", "is-active", unit)[1].strip() == "active"
+
+    def close(self):
+        self.nspawn.terminate()
+        try:
+            self.nspawn.wait(20)
+        except subprocess.TimeoutExpired:
+            self.nspawn.kill()
+            self.nspawn.wait()
+
+
+def check_units(booted, deb, folder):
+    install = ("apt-get", "install", "-y", "-q", "--no-install-recommends")
+    booted.good(*install, f"/root/{deb.name}")
+    expect(not booted.is_active("sluice"), "under systemd: installation starts nothing")
+    booted.good("systemctl", "enable", "--now", "sluice")
+    expect(booted.is_active("sluice"), "the unit starts")
+    status = booted.good("curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "content-type: application/json", "-d",
+                         json.dumps(EVENT), "http://127.0.0.1:8888/v1/events")
+    expect(status == "201", "a posted event is answered 201")
+    expect("r-1801" in booted.good("sh", "-c", "cat /var/lib/sluice/topics/*"), "the event is in its topic's file")
+    process = booted.good("systemctl", "show", "-p", "MainPID", "--value", "sluice")
+    user = booted.good("stat", "-c", "%u", f"/proc/{process}")
+    expect(int(user) > 60000, f"it runs as the dynamic user {user}")
+    expect("mode is different" not in booted.good("journalctl", "-b"), "systemd finds nothing odd about its folders")
+    booted.good("systemctl", "reload", "sluice")
+    expect("config_reloaded" in booted.good("journalctl", "-u", "sluice"), "the unit reloads")
+    booted.good(*install, f"/root/{newer(deb, folder).name}")
+    after = booted.good("systemctl", "show", "-p", "MainPID", "--value", "sluice")
+    expect(booted.is_active("sluice") and after != process, "an upgrade starts it again")
+    booted.good("systemctl", "stop", "sluice")
+    expect("nothing was lost" in booted.good("journalctl", "-u", "sluice", "-n", "5"), "the unit stops, nothing is lost")
+    booted.good("systemctl", "start", "sluice")
+    booted.good("apt-get", "purge", "-y", "-q", "sluice")
+    expect(not booted.is_active("sluice"), "purging stops it")
+    left = booted.good("find", "/", "-xdev", "-name", "*sluice*", "-not", "-path", "/root/*", "-not", "-path", "/proc/*")
+    expect(not left, f"and leaves nothing {left}")
+
+
+def check_booted(root, deb, folder):
+    """The same under a systemd that really runs, where one can be booted."""
+    if not shutil.which("systemd-nspawn"):
+        print("not tried: a booted systemd (no systemd-nspawn here)")
+        return
+    root.apt("install", "systemd", "systemd-sysv", "dbus", "curl", f"/tmp/{deb.name}")
+    root.apt("purge", "sluice")
+    (root.path / "usr/sbin/policy-rc.d").unlink()
+    shutil.copy(deb, root.path / "root")
+    root.unmount()
+    booted = Booted(root)
+    if not booted.first:
+        print("not tried: a booted systemd (systemd-nspawn cannot boot one here)")
+        return
+    try:
+        check_units(booted, root.path / "root" / deb.name, root.path / "root")
+    finally:
+        booted.close()
+
+
 def check(deb, folder):
     root = Root(folder)
     try:
@@ -234,6 +331,7 @@ def check(deb, folder):
         left = [path for path in differ if "sluice" in path]
         expect(not left, f"purge leaves nothing: {left or 'no path with the name'}")
         expect(not differ, f"all files are those of before: {len(before)}, {differ or 'no difference'}")
+        check_booted(root, deb, Path(folder))
     finally:
         root.close()
 
