@@ -11,6 +11,7 @@
 #include "daemon/config_docs.h"
 #include "daemon/config_reader.h"
 #include "daemon/daemon.h"
+#include "daemon/tls_files.h"
 
 namespace sluice::cli {
 namespace {
@@ -20,7 +21,10 @@ constexpr OptionSpec kSetOption{"--set", "key.path=value", "override a key, valu
                                 Repeat::kMany};
 
 daemon::ConfigReading ReadFrom(const Arguments& arguments) {
-  return daemon::ReadConfig({std::string(arguments.Value("--config")), arguments.Values("--set")});
+  daemon::ConfigReading reading =
+      daemon::ReadConfig({std::string(arguments.Value("--config")), arguments.Values("--set")});
+  daemon::CheckTlsFiles(reading);
+  return reading;
 }
 
 std::string IgnoredLine(const daemon::IgnoredKey& ignored) {

@@ -87,7 +87,7 @@ DryDaemon::DryDaemon(const core::Config& config)
       schemas_(config_.schemas, metrics_,
                book_.Recording(registry::CompileWith(CompileOptionsOf(config_.schemas)))),
       producer_(std::make_unique<Collector>()),
-      processor_(config_, *producer_, metrics_) {}
+      processor_({config_, *producer_, metrics_}) {}
 
 DryDaemon::~DryDaemon() { schemas_.Stop(); }
 

@@ -44,6 +44,8 @@ std::string_view ToString(ErrorCode code) {
       return "delivery_failed";
     case ErrorCode::kOverloaded:
       return "overloaded";
+    case ErrorCode::kRateLimited:
+      return "rate_limited";
     case ErrorCode::kShuttingDown:
       return "shutting_down";
     case ErrorCode::kInternal:
@@ -75,6 +77,7 @@ Remedy RemedyOf(ErrorCode code) {
     case ErrorCode::kDeliveryTimeout:
     case ErrorCode::kDeliveryFailed:
     case ErrorCode::kOverloaded:
+    case ErrorCode::kRateLimited:
     case ErrorCode::kShuttingDown:
       return Remedy::kRetryLater;
     case ErrorCode::kInternal:

@@ -33,6 +33,7 @@ enum class ErrorCode : std::uint8_t {
   kDeliveryTimeout,          // no delivery report in time; may pass
   kDeliveryFailed,           // the broker or the file refused the record
   kOverloaded,               // a limit of this process is reached; may pass
+  kRateLimited,              // more than one client or one stream may send; may pass
   kShuttingDown,             // this process takes no new events; may pass
   kInternal,                 // a defect of ours
 };
@@ -45,7 +46,7 @@ std::string_view ToString(ErrorCode code);
 // else.
 enum class Remedy : std::uint8_t {
   kFixRequest,  // the client's fault, a retry cannot help: 400 (413, 415 for the two body codes)
-  kRetryLater,  // may pass: 503 with Retry-After
+  kRetryLater,  // may pass: 503 (429 for kRateLimited) with Retry-After
   kFixServer,   // a defect or a final refusal by the broker: 500
 };
 Remedy RemedyOf(ErrorCode code);

@@ -26,7 +26,7 @@ namespace sluice::core {
 enum class Disposition : std::uint8_t {
   kAcknowledged,     // guaranteed, and its delivery report said so
   kHastilyAccepted,  // hasty: taken on trust
-  kRefused,          // the client's fault (Remedy::kFixRequest)
+  kRefused,          // the client's fault (Remedy::kFixRequest), or above its rate
   kFailed,           // ours or the broker's
 };
 inline constexpr int kDispositionCount = 4;

@@ -41,6 +41,16 @@ bool IsNetwork(std::string_view text) {
          length <= longest;
 }
 
+// As browsers send it: no path, no upper case.
+bool IsOrigin(std::string_view text) {
+  const std::size_t host = text.find("://");
+  if (host == std::string_view::npos || host == 0 || host + 3 == text.size()) return false;
+  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(host + 3), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           std::string_view("-.:[]_").find(c) != std::string_view::npos;
+  });
+}
+
 bool HasControlCharacter(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
@@ -93,6 +103,13 @@ class Checker {
         Complain(key,
                  "has a line break or another control character, which cannot stand in a header; "
                  "leave it out");
+      }
+    }
+    for (const std::string& origin : http.cors_origins) {
+      if (!IsOrigin(origin)) {
+        Complain("cors_origins", "has \"" + origin +
+                                     "\", not an origin as browsers send it; write it like "
+                                     "https://www.example.org, in lower case, without a path");
       }
     }
     if (HasControlCharacter(http.home_page)) {

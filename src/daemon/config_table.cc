@@ -18,12 +18,14 @@ using core::LimitOptions;
 using core::LogOptions;
 using core::MetricOptions;
 using core::OutputOptions;
+using core::RateOptions;
 using core::RefusedOptions;
 using core::SchemaOptions;
 using core::ShutdownOptions;
 using core::SpoolOptions;
 using core::StreamOptions;
 using core::TapOptions;
+using core::TlsOptions;
 
 // In<&Config::http, &HttpOptions::port> is a function that returns config.http.port.
 template <auto... Path>
@@ -34,6 +36,12 @@ template <auto Field>
 constexpr auto kHttp = &In<&Config::http, Field>;
 template <auto Field>
 constexpr auto kLimits = &In<&Config::limits, Field>;
+template <auto Scope, auto Field>
+constexpr auto kRates = &In<&Config::limits, Scope, Field>;
+template <auto Field>
+constexpr auto kTls = &In<&Config::http, &HttpOptions::tls, Field>;
+template <auto Field>
+constexpr auto kAdminTls = &In<&Config::http, &HttpOptions::admin_tls, Field>;
 template <auto Field>
 constexpr auto kSchemas = &In<&Config::schemas, Field>;
 template <auto Field>
@@ -81,12 +89,20 @@ const auto kKeys = std::to_array<ConfigKey>({
      "Port for events; 0 binds a free one, which the ready line tells.", 0, kMaxPort},
     {"interface", kHttp<&HttpOptions::interface>,
      "Address for events. In a service file the default is 0.0.0.0.", 0, 0, Notation::kPlain, "0.0.0.0"},
+    {"unix_socket", kHttp<&HttpOptions::unix_socket>,
+     "Path of a unix socket that takes events too, always without TLS, for the user and group of the daemon. Its peers' "
+     "x-client-ip and x-forwarded-for are believed. Empty: none."},
     {"io_threads", kHttp<&HttpOptions::io_threads>,
      "Threads that serve connections; 0: one for each core.", 0, 1024},
     Live({"event_paths", kHttp<&HttpOptions::event_paths>,
      "Paths that take POSTs of events; the first is the main one, further ones are aliases of it."}),
     Live({"cors", kHttp<&HttpOptions::cors>,
      "Value of access-control-allow-origin; false: no CORS headers at all.", 0, 0, Notation::kPlain, "false"}),
+    Live({"cors_origins", kHttp<&HttpOptions::cors_origins>,
+     "Origins whose pages may send events and read the answers, which then name the one that asks; others get no CORS "
+     "headers. If there are any, cors does not count."}),
+    Live({"cors_max_age", kHttp<&HttpOptions::cors_max_age>,
+     "Seconds for which a browser may remember the answer to a preflight; 0: not said, so its own default.", 0, 86400}),
     Live({"csp", kHttp<&HttpOptions::csp>,
      "Value of content-security-policy; false: neither this nor the other security headers."}),
     Live({"compression_level", kHttp<&HttpOptions::compression_level>,
@@ -114,10 +130,35 @@ const auto kKeys = std::to_array<ConfigKey>({
      0, kMaxPort},
     {"admin.interface", kHttp<&HttpOptions::admin_interface>,
      "Address for metrics and health. In a service file the default is 0.0.0.0.", 0, 0, Notation::kPlain, "0.0.0.0"},
+    {"admin.unix_socket", kHttp<&HttpOptions::admin_unix_socket>,
+     "Path of a unix socket that serves what the admin listener does, always without TLS, for the user and group of "
+     "the daemon; empty: none."},
     {"admin.max_connections", kHttp<&HttpOptions::admin_max_connections>,
      "Connections to the admin listener at one time; 32 more serve /metrics, /healthz and /readyz only, beyond these "
      "the one that has been idle longest is closed.",
      16, 100'000},
+    {"tls.certificate", kTls<&TlsOptions::certificate>,
+     "PEM file of the certificate for events, the certificates that sign it after it; with it the listener speaks "
+     "HTTPS, TLS 1.2 and 1.3. It is read again when it changes. ${CREDENTIALS_DIRECTORY} at its beginning is systemd's "
+     "folder of credentials. Empty: plain HTTP."},
+    {"tls.key", kTls<&TlsOptions::key>,
+     "PEM file of the certificate's key, without a passphrase."},
+    {"tls.client_ca", kTls<&TlsOptions::client_ca>,
+     "PEM file of those who sign certificates of clients, who then must have one; empty: nobody is asked."},
+    {"tls.allowed_names", kTls<&TlsOptions::allowed_names>,
+     "DNS names, URIs or common names, one of which a client's certificate must have; empty: any."},
+    {"tls.min_version", kTls<&TlsOptions::min_version>,
+     "Least version of TLS."},
+    {"admin.tls.certificate", kAdminTls<&TlsOptions::certificate>,
+     "As tls.certificate, for the admin listener; then also for its health checks and metrics."},
+    {"admin.tls.key", kAdminTls<&TlsOptions::key>,
+     "As tls.key."},
+    {"admin.tls.client_ca", kAdminTls<&TlsOptions::client_ca>,
+     "As tls.client_ca."},
+    {"admin.tls.allowed_names", kAdminTls<&TlsOptions::allowed_names>,
+     "As tls.allowed_names."},
+    {"admin.tls.min_version", kAdminTls<&TlsOptions::min_version>,
+     "As tls.min_version."},
 
     Live({"limits.max_connections", kLimits<&LimitOptions::max_connections>,
      "Connections at one time; further ones are closed at once.", 1, 10'000'000}),
@@ -155,6 +196,30 @@ const auto kKeys = std::to_array<ConfigKey>({
     Live({"limits.delivery_timeout", kLimits<&LimitOptions::delivery_timeout>,
      "From admission to the answer; then 503. Above message.timeout.ms of the guaranteed Kafka producer.",
      10, kHour}),
+
+    Live({"limits.max_connections_per_address", kLimits<&LimitOptions::max_connections_per_address>,
+     "Connections of one client address (IPv6: of one /64) at one time; further ones are closed at once. Those of "
+     "trusted_proxies are not counted. 0: no bound.", 0, 10'000'000}),
+    Live({"limits.max_connection_age", kLimits<&LimitOptions::max_connection_age>,
+     "After this time, give or take a tenth, a connection is closed with its next answer. 0: no bound.", 0, 365 * 24 * kHour}),
+    Live({"limits.client.requests", kRates<&LimitOptions::client, &RateOptions::requests>,
+     "Requests a second of one client address (IPv6: of one /64; of trusted_proxies the address that they name); "
+     "further ones get 429. 0: no limit.", 0, 10'000'000}),
+    Live({"limits.client.events", kRates<&LimitOptions::client, &RateOptions::events>,
+     "The same for events; a request is taken or refused whole.", 0, 100'000'000}),
+    Live({"limits.client.bytes", kRates<&LimitOptions::client, &RateOptions::bytes>,
+     "The same for bytes of request bodies, as sent.", 0, 1024 * kGiB, Notation::kBytes}),
+    Live({"limits.stream.events", kRates<&LimitOptions::stream, &RateOptions::events>,
+     "Events a second of one stream; further ones fail as rate_limited, the others of their request do not. 0: no limit.",
+     0, 100'000'000}),
+    Live({"limits.stream.bytes", kRates<&LimitOptions::stream, &RateOptions::bytes>,
+     "The same for bytes of events.", 0, 1024 * kGiB, Notation::kBytes}),
+    Live({"limits.rate_burst", kLimits<&LimitOptions::rate_burst>,
+     "How much of limits.client and limits.stream may be saved up: so many seconds' worth can come at once.",
+     10, kHour}),
+    {"limits.rate_clients", kLimits<&LimitOptions::rate_clients>,
+     "Client addresses, and streams, whose rates are remembered, about 130 bytes each. Those that keep to their limit "
+     "make room; while none does, further ones share one limit.", 1, 100'000'000},
 
     {"schema_base_uris", kSchemas<&SchemaOptions::base_uris>,
      "Where schemas are looked for, in order: folders, file:// or http(s):// URIs. At least one.",

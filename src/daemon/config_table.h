@@ -19,7 +19,7 @@ using Target =
                  Member<std::chrono::milliseconds>, Member<std::vector<std::string>>,
                  Member<core::StringPairs>, Member<core::WhenToSet>, Member<core::OutputKind>,
                  Member<core::FsyncPolicy>, Member<core::TopicPolicy>, Member<core::SpoolMode>,
-                 Member<core::LogLevel>, Member<core::LogFormat>>;
+                 Member<core::TlsVersion>, Member<core::LogLevel>, Member<core::LogFormat>>;
 
 // What a type alone does not say about how a value is written.
 enum class Notation : std::uint8_t {

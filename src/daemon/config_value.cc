@@ -38,6 +38,10 @@ struct Words<core::TopicPolicy> {
   static constexpr std::array<std::string_view, 2> kAll = {"create", "require"};
 };
 template <>
+struct Words<core::TlsVersion> {
+  static constexpr std::array<std::string_view, 2> kAll = {"1.2", "1.3"};
+};
+template <>
 struct Words<core::LogLevel> {
   static constexpr std::array<std::string_view, 6> kAll = {"trace", "debug", "info",
                                                            "warn",  "error", "fatal"};

@@ -29,6 +29,7 @@
 #include "intake/admission.h"
 #include "intake/event_pipeline.h"
 #include "intake/event_server.h"
+#include "intake/rate_limits.h"
 #include "produce/producer.h"
 #include "registry/schema_registry.h"
 #include "streams/stream_registry.h"
@@ -92,6 +93,9 @@ class Daemon {
   core::SystemClock clock_;
   core::Metrics metrics_{config_.metrics, config_.service_name};
   intake::AdmissionControl admission_{config_.limits};
+  intake::RateLimits rates_{config_.limits, metrics_};
+  intake::TlsStore tls_{config_.http.tls, "events", "tls.", metrics_};
+  intake::TlsStore admin_tls_{config_.http.admin_tls, "admin", "admin.tls.", metrics_};
   streams::StreamRegistry streams_{config_.streams};
   streams::StreamUpdater updater_{{config_.streams, streams_, metrics_, clock_,
                                    config_.output.data_dir + "/stream-config.json",
@@ -144,6 +148,9 @@ core::Result<void> Daemon::Start() {
   if (!inherited.has_value()) return inherited.error();
   inherited_ = *std::move(inherited);
   RaiseFileLimit(config_.limits.max_connections + config_.http.admin_max_connections);
+  for (intake::TlsStore* tls : {&tls_, &admin_tls_}) {
+    if (auto started = tls->Start(); !started.has_value()) return started;
+  }
   // Fatal if it cannot be read and there is no copy: without it nothing may enter.
   if (auto started = updater_.Start(); !started.has_value()) return started;
   WarnOfErrorStream(config_);
@@ -162,12 +169,13 @@ core::Result<void> Daemon::Start() {
       [this](intake::PostFunction post) -> std::unique_ptr<intake::IngestHandler> {
         return std::make_unique<intake::EventPipeline>(
             intake::EventPipeline::Parts{config_, schemas_, streams_, *producer_, metrics_, clock_,
-                                         std::move(post), observation_.observers()});
+                                         std::move(post), observation_.observers(), &rates_});
       },
-      &streams_);
+      intake::EventServer::Extras{&streams_, &rates_, &tls_});
   admin_ = std::make_unique<intake::AdminServer>(
       intake::AdminServerOptions{config_.http.admin_interface, config_.http.admin_port,
-                                 config_.http.admin_max_connections},
+                                 config_.http.admin_max_connections, &admin_tls_,
+                                 config_.http.admin_unix_socket},
       intake::AdminServer::Providers{[this] { return metrics_.Scrape(); },
                                      [this] { return Readiness(); }});
   if (declared_) declared_->AddTo(*admin_);
@@ -193,6 +201,12 @@ core::Result<void> Daemon::Start() {
 // In the order in which a new configuration takes effect: the streams before what reads them.
 void Daemon::AddReloadingParts() {
   using Result = core::Result<Reloader::Apply>;
+  for (intake::TlsStore* tls : {&tls_, &admin_tls_}) {  // their files, whatever else has changed
+    reloader_.AddPart([tls](const ConfigChange&) -> Result {
+      if (auto good = tls->Check(); !good.has_value()) return good.error();
+      return Reloader::Apply([tls] { static_cast<void>(tls->Reload()); });
+    });
+  }
   reloader_.AddPart([this](const ConfigChange& change) -> Result {
     if (change.Touches("stream_config")) return updater_.Prepare(change.config->streams);
     return Reloader::Apply([this] { updater_.Refresh(); });
@@ -209,6 +223,7 @@ void Daemon::AddReloadingParts() {
   reloader_.AddPart([this](const ConfigChange& change) -> Result {
     return Reloader::Apply([this, config = change.config] {
       schemas_.Use(config->schemas);
+      rates_.Configure(config->limits);
       core::ConfigureLog(config->log);
       WarnOfErrorStream(*config);
     });

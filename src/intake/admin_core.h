@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "intake/admin_router.h"
+#include "intake/tls_store.h"
 
 namespace sluice::intake {
 
@@ -21,6 +22,7 @@ struct AdminCore {
   static constexpr std::size_t kMaxStreams = 64;
 
   AdminRouter router;
+  TlsStore* tls = nullptr;
   std::size_t max_connections = 0;
   std::size_t connections = 0;
   std::size_t streams = 0;

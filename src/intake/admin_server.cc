@@ -15,6 +15,7 @@
 #include "intake/admin_core.h"
 #include "intake/admin_session.h"
 #include "intake/listen_error.h"
+#include "intake/unix_listener.h"
 
 namespace sluice::intake {
 namespace {
@@ -73,22 +74,34 @@ struct AdminServer::Impl {
   asio::steady_timer next_beat{core->io};
   core::Heartbeat beat;
   tcp::endpoint bound;
+  UnixListener unix_listener;
+  std::unique_ptr<UnixAcceptor> unix_acceptor;
   std::thread thread;
 
+  using TcpSocket = asio::basic_stream_socket<tcp, asio::io_context::executor_type>;
+
+  TlsContextPtr Tls() const { return options.tls != nullptr ? options.tls->Current() : nullptr; }
+
   void Accept() {
-    acceptor.async_accept([this](const boost::system::error_code& ec, tcp::socket socket) {
-      if (!acceptor.is_open()) return;
-      if (ec) {
-        core::Log(core::LogLevel::kError, "admin_accept_failed", ec.message());
-        retry.expires_after(kAcceptPause);
-        retry.async_wait([this](const boost::system::error_code& cancelled) {
-          if (!cancelled) Accept();
+    acceptor.async_accept(
+        core->io.get_executor(), [this](const boost::system::error_code& ec, TcpSocket socket) {
+          if (!acceptor.is_open()) return;
+          if (ec) {
+            core::Log(core::LogLevel::kError, "admin_accept_failed", ec.message());
+            retry.expires_after(kAcceptPause);
+            retry.async_wait([this](const boost::system::error_code& cancelled) {
+              if (!cancelled) Accept();
+            });
+            return;
+          }
+          boost::system::error_code ignored;
+          socket.set_option(tcp::no_delay(true), ignored);
+          // A peer of a stream may say nothing for days; one that vanished has to be found out.
+          socket.set_option(asio::socket_base::keep_alive(true), ignored);
+          const tcp::endpoint peer = socket.remote_endpoint(ignored);
+          Take(std::move(socket), peer.address().to_string(), Tls());
+          Accept();
         });
-        return;
-      }
-      Take(std::move(socket));
-      Accept();
-    });
   }
 
   void Bind(std::optional<int> inherited, boost::system::error_code& ec);
@@ -101,19 +114,19 @@ struct AdminServer::Impl {
     });
   }
 
-  void Take(tcp::socket socket) {
+  void Take(Socket socket, std::string peer, const TlsContextPtr& tls) {
     if (core->connections >= core->max_connections + kReserved) {
       if (core->waiting.empty()) {
         boost::system::error_code ignored;
         socket.non_blocking(true, ignored);
-        socket.write_some(asio::buffer(kFull), ignored);
+        if (!tls) socket.write_some(asio::buffer(kFull), ignored);
         return;
       }
       core->waiting.front()->Evict();
     }
     const bool last_few = core->connections >= core->max_connections;
     std::make_shared<AdminSession>(
-        std::move(socket), core,
+        Transport(std::move(socket), tls), std::move(peer), core,
         last_few ? AdminSession::Serves::kHealthOnly : AdminSession::Serves::kAll)
         ->Start();
   }
@@ -122,6 +135,7 @@ struct AdminServer::Impl {
 AdminServer::AdminServer(const AdminServerOptions& options, Providers providers)
     : impl_(std::make_unique<Impl>()) {
   impl_->options = options;
+  impl_->core->tls = options.tls;
   impl_->core->max_connections = static_cast<std::size_t>(options.max_connections);
   AddRoute(HealthRoute("/metrics", [metrics = std::move(providers.metrics)] {
     AdminReply reply;
@@ -165,6 +179,15 @@ core::Result<void> AdminServer::Start(std::optional<int> inherited) {
                        impl_->options.port, ec);
   }
   impl_->core->workers = std::make_unique<asio::thread_pool>(kWorkers);
+  if (!impl_->options.unix_socket.empty()) {
+    auto listener = UnixListener::Open(impl_->options.unix_socket, "admin.unix_socket");
+    if (!listener) return listener.error();
+    impl_->unix_listener = std::move(*listener);
+    impl_->unix_acceptor = std::make_unique<UnixAcceptor>(
+        impl_->core->io, impl_->unix_listener.Duplicate(),
+        [impl = impl_.get()](Socket taken) { impl->Take(std::move(taken), "unix", nullptr); });
+    impl_->unix_acceptor->Start();
+  }
   impl_->Accept();
   impl_->Beat();
   impl_->thread = std::thread([core = impl_->core.get()] { core->io.run(); });
@@ -177,6 +200,8 @@ void AdminServer::Stop() {
   impl_->thread.join();
   impl_->core->workers->stop();
   impl_->core->workers->join();
+  if (impl_->unix_acceptor) impl_->unix_acceptor->Close();
+  impl_->unix_listener.Close();
 }
 
 std::uint16_t AdminServer::port() const { return impl_->bound.port(); }

@@ -18,6 +18,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
+constexpr std::chrono::seconds kHandshakeTimeout{10};
 constexpr std::chrono::seconds kIdleTimeout{75};  // above the usual interval of scrapes
 constexpr std::chrono::seconds kBodyTimeout{30};
 constexpr std::chrono::seconds kWriteTimeout{30};
@@ -67,8 +68,14 @@ void Run(const AdminHandler& handler, AdminRequest request, const AdminAnswer& a
 
 }  // namespace
 
-AdminSession::AdminSession(tcp::socket socket, std::shared_ptr<AdminCore> core, Serves serves)
-    : weak_core_(core), core_(*core), serves_(serves), stream_(std::move(socket)) {
+AdminSession::AdminSession(Transport transport, std::string peer, std::shared_ptr<AdminCore> core,
+                           Serves serves)
+    : weak_core_(core),
+      core_(*core),
+      serves_(serves),
+      stream_(std::move(transport)),
+      clock_(core->io),
+      peer_(std::move(peer)) {
   ++core_.connections;
 }
 
@@ -79,11 +86,36 @@ AdminSession::~AdminSession() {
 }
 
 void AdminSession::Start() {
-  error_code ignored;
-  stream_.socket().set_option(tcp::no_delay(true), ignored);
-  // A peer of a stream may say nothing for days; one that vanished has to be found out.
-  stream_.socket().set_option(asio::socket_base::keep_alive(true), ignored);
-  ReadHead();
+  if (!stream_.is_tls()) return ReadHead();
+  BeginWaiting();
+  CloseAfter(kHandshakeTimeout);
+  stream_.async_handshake(
+      [self = shared_from_this()](const error_code& ec) { self->OnHandshake(ec); });
+}
+
+void AdminSession::OnHandshake(const error_code& ec) {
+  if (!stream_.is_open()) return;
+  if (!ec) {
+    core_.tls->Count(TlsStore::Handshake::kGood);
+    return ReadHead();
+  }
+  core_.tls->CountFailed(stream_.tls());
+  Close();
+}
+
+void AdminSession::CloseAfter(std::chrono::steady_clock::duration time) {
+  clock_.expires_after(time);
+  clock_.async_wait([weak = weak_from_this()](const error_code& ec) {
+    if (ec) return;
+    const auto self = weak.lock();
+    // Set anew while this was on its way: not yet.
+    if (self && self->clock_.expiry() <= std::chrono::steady_clock::now()) self->Close();
+  });
+}
+
+void AdminSession::Close() {
+  StopClock();
+  stream_.Close();
 }
 
 void AdminSession::BeginWaiting() {
@@ -98,7 +130,7 @@ void AdminSession::EndWaiting() {
 
 void AdminSession::Evict() {
   EndWaiting();
-  stream_.close();
+  Close();
 }
 
 void AdminSession::ReadHead() {
@@ -106,7 +138,7 @@ void AdminSession::ReadHead() {
   parser_.emplace();
   parser_->header_limit(kMaxHeadBytes);
   parser_->body_limit(boost::none);  // the route's, once it is known
-  stream_.expires_after(kIdleTimeout);
+  CloseAfter(kIdleTimeout);
   http::async_read_header(
       stream_, buffer_, *parser_,
       [self = shared_from_this()](const error_code& ec, std::size_t) { self->OnHead(ec); });
@@ -151,7 +183,7 @@ void AdminSession::OnHead(const error_code& ec) {
 void AdminSession::ReadBody() {
   if (parser_->is_done()) return OnBody({});
   parser_->body_limit(found_.route->max_body_bytes);
-  stream_.expires_after(kBodyTimeout);
+  CloseAfter(kBodyTimeout);
   const auto read = [self = shared_from_this()] {
     http::async_read(self->stream_, self->buffer_, *self->parser_,
                      [self](const error_code& ec, std::size_t) { self->OnBody(ec); });
@@ -188,14 +220,12 @@ AdminRequest AdminSession::TakeRequest() {
     request.headers.emplace_back(std::move(name), std::string(field.value()));
   }
   request.body = std::move(message.body());
-  error_code ec;
-  const auto peer = stream_.socket().remote_endpoint(ec);
-  if (!ec) request.peer = peer.address().to_string();
+  request.peer = peer_;
   return request;
 }
 
 void AdminSession::Dispatch() {
-  stream_.expires_never();
+  StopClock();
   core_.busy.emplace(this, shared_from_this());
   AdminAnswer answer([session = weak_from_this(), weak = weak_core_](AdminReply reply) {
     const std::shared_ptr<AdminCore> core = weak.lock();
@@ -238,7 +268,7 @@ void AdminSession::Write(AdminReply reply) {
   response_.keep_alive(keep_alive_);
   if (reply.status != 204 && reply.status != 304) response_.content_length(reply.body.size());
   if (!head_only_) response_.body() = std::move(reply.body);
-  stream_.expires_after(kWriteTimeout);
+  CloseAfter(kWriteTimeout);
   http::async_write(
       stream_, response_,
       [self = shared_from_this()](const error_code& ec, std::size_t) { self->OnWritten(ec); });
@@ -247,9 +277,8 @@ void AdminSession::Write(AdminReply reply) {
 void AdminSession::OnWritten(const error_code& ec) {
   if (ec) return;
   if (keep_alive_) return ReadHead();
-  error_code ignored;
-  stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-  stream_.expires_after(kDrainTimeout);
+  stream_.ShutdownSend();
+  CloseAfter(kDrainTimeout);
   DrainAndClose();
 }
 
@@ -271,11 +300,11 @@ void AdminSession::StartStream(AdminReply reply) {
   stream_head_.keep_alive(false);
   if (version_ >= 11) stream_head_.chunked(true);
   stream_serializer_.emplace(stream_head_);
-  stream_.expires_after(kWriteTimeout);
+  CloseAfter(kWriteTimeout);
   http::async_write_header(
       stream_, *stream_serializer_, [self = shared_from_this()](const error_code& ec, std::size_t) {
         if (ec || self->head_only_) return;
-        self->stream_.expires_never();
+        self->StopClock();
         self->WatchPeer();
         self->source_->Attach([session = self->weak_from_this(), weak = self->weak_core_] {
           const std::shared_ptr<AdminCore> core = weak.lock();
@@ -294,7 +323,7 @@ void AdminSession::WatchPeer() {
                           [self = shared_from_this()](const error_code& ec, std::size_t) {
                             if (!ec) return self->WatchPeer();
                             self->EndStream();
-                            self->stream_.close();
+                            self->Close();
                           });
 }
 
@@ -303,12 +332,13 @@ void AdminSession::SendChunks() {
   taken_ = source_->Take();
   if (taken_.bytes.empty() && !taken_.last) return;
   sending_ = true;
-  stream_.expires_after(kWriteTimeout);  // of the write alone: the read is under way
+  CloseAfter(kWriteTimeout);  // of the write alone: the read is under way
   const auto sent = [self = shared_from_this()](const error_code& ec, std::size_t) {
     self->sending_ = false;
+    self->StopClock();
     if (ec || self->taken_.last) {
       self->EndStream();
-      return self->stream_.close();
+      return self->Close();
     }
     self->SendChunks();
   };

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <list>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "intake/admin_core.h"
+#include "intake/transport.h"
 
 namespace sluice::intake {
 
@@ -21,7 +21,8 @@ class AdminSession : public std::enable_shared_from_this<AdminSession> {
   // are answered, so that health checks pass when workers and disks do not.
   enum class Serves { kAll, kHealthOnly };
 
-  AdminSession(boost::asio::ip::tcp::socket socket, std::shared_ptr<AdminCore> core, Serves serves);
+  AdminSession(Transport transport, std::string peer, std::shared_ptr<AdminCore> core,
+               Serves serves);
   ~AdminSession();
   AdminSession(const AdminSession&) = delete;
   AdminSession& operator=(const AdminSession&) = delete;
@@ -32,8 +33,13 @@ class AdminSession : public std::enable_shared_from_this<AdminSession> {
 
  private:
   using error_code = boost::beast::error_code;
-  using tcp = boost::asio::ip::tcp;
 
+  // The connection is closed after this time, unless it is set again or stopped before.
+  void CloseAfter(std::chrono::steady_clock::duration time);
+  void StopClock() { clock_.cancel(); }
+  void Close();
+
+  void OnHandshake(const error_code& ec);
   void ReadHead();
   void OnHead(const error_code& ec);
   void ReadBody();
@@ -56,7 +62,9 @@ class AdminSession : public std::enable_shared_from_this<AdminSession> {
   std::weak_ptr<AdminCore> weak_core_;
   AdminCore& core_;  // owns the operations, and so this
   const Serves serves_;
-  boost::beast::tcp_stream stream_;
+  Transport stream_;
+  boost::asio::steady_timer clock_;
+  const std::string peer_;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   AdminRouter::Found found_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json_text.h"
+#include "intake/client_address.h"
 
 namespace sluice::intake {
 namespace {
@@ -45,19 +46,6 @@ void AppendHeaderJson(std::string_view value, std::string& out) {
 std::string_view HeaderValue(const RequestFacts& facts, const std::string& header) {
   const std::string_view value = facts.headers->Header(header);
   return value.empty() && header == "x-request-id" ? facts.request_id : value;
-}
-
-std::string_view ClientIp(const RequestFacts& facts) {
-  if (facts.peer_is_trusted && facts.headers != nullptr) {
-    const std::string_view direct = facts.headers->Header("x-client-ip");
-    if (!direct.empty()) return direct;
-    const std::string_view forwarded = facts.headers->Header("x-forwarded-for");
-    if (!forwarded.empty()) {
-      const std::string_view first = forwarded.substr(0, forwarded.find(','));
-      return first.substr(0, first.find_last_not_of(" \t") + 1);
-    }
-  }
-  return facts.peer_address;
 }
 
 }  // namespace
@@ -147,7 +135,9 @@ void EnrichmentPlan::Apply(const RequestFacts& facts, core::UuidGenerator& uuids
       case Source::kClientIp: {
         if (facts.headers == nullptr) break;
         const std::string_view value =
-            field.source == Source::kHeader ? HeaderValue(facts, field.header) : ClientIp(facts);
+            field.source == Source::kHeader
+                ? HeaderValue(facts, field.header)
+                : ClientAddress(facts.headers, facts.peer_address, facts.peer_is_trusted);
         if (value.empty() || field.path.Find(event.document(), event.root()) != nullptr) break;
         std::string json;
         AppendHeaderJson(value, json);

@@ -40,8 +40,13 @@ EventPipeline::Impl::Impl(Parts parts)
     : parts_(std::move(parts)),
       config_(std::shared_ptr<void>(), &parts_.config),
       routes_(*config_, parts_.schemas, parts_.streams, parts_.metrics) {
+  UseProcessor();
+}
+
+void EventPipeline::Impl::UseProcessor() {
   watch_.emplace(parts_.observers, *config_, parts_.clock);
-  processor_.emplace(*config_, parts_.producer, parts_.metrics, &*watch_);
+  processor_.emplace(
+      EventProcessor::Parts{*config_, parts_.producer, parts_.metrics, &*watch_, parts_.rates});
 }
 
 // Nothing is being processed now: requests that wait for a schema are planned anew when it is
@@ -50,9 +55,8 @@ void EventPipeline::Impl::UseConfig(ConfigPtr config) {
   const auto later = config->limits.delivery_timeout - config_->limits.delivery_timeout;
   for (IngestJob* job = first_; job != nullptr; job = job->next) job->deadline += later;
   routes_.Use(*config);
-  watch_.emplace(parts_.observers, *config, parts_.clock);
-  processor_.emplace(*config, parts_.producer, parts_.metrics, &*watch_);
-  config_ = std::move(config);  // last: what it replaces was used until here
+  const ConfigPtr replaced = std::exchange(config_, std::move(config));  // was used until here
+  UseProcessor();
 }
 
 void EventPipeline::Impl::Process(IngestRequest&& request, std::shared_ptr<ReplySink> sink) {
@@ -76,7 +80,7 @@ void EventPipeline::Impl::Process(IngestRequest&& request, std::shared_ptr<Reply
   job->body_bytes = request.body.size();
   job->stage_start = std::chrono::steady_clock::now();
   if (!parts_.producer.HasRoom(job->mode)) return RefuseForRoom(*job);
-  if (!Parse(request.body, request.kind, *job)) {
+  if (!Parse(request.body, request.kind, *job) || !TakeFromClient(request.client, *job)) {
     ReleaseLargeTables(request.body.size(), *job);
     return;
   }

@@ -9,6 +9,7 @@
 #include "intake/event_watch.h"
 #include "intake/ingest.h"
 #include "intake/ingest_handler.h"
+#include "intake/rate_limits.h"
 #include "produce/producer.h"
 #include "registry/schema_registry.h"
 #include "streams/stream_registry.h"
@@ -29,6 +30,7 @@ class EventPipeline final : public IngestHandler {
     const core::Clock& clock;
     PostFunction post;
     EventObservers observers = {};
+    RateLimits* rates = nullptr;  // null: nothing is limited
   };
 
   explicit EventPipeline(Parts parts);

@@ -43,17 +43,17 @@ core::Error MissingField(ErrorCode code, std::string_view field) {
 
 }  // namespace
 
-EventProcessor::EventProcessor(const core::Config& config, produce::Producer& producer,
-                               core::Metrics& metrics, EventWatch* watch)
-    : config_(config),
-      producer_(producer),
-      metrics_(metrics),
-      watch_(watch),
-      stream_field_(config.streams.stream_field),
-      dt_field_(config.streams.dt_field),
-      id_field_(config.streams.id_field) {
+EventProcessor::EventProcessor(const Parts& parts)
+    : config_(parts.config),
+      producer_(parts.producer),
+      metrics_(parts.metrics),
+      watch_(parts.watch),
+      rates_(parts.rates),
+      stream_field_(config_.streams.stream_field),
+      dt_field_(config_.streams.dt_field),
+      id_field_(config_.streams.id_field) {
   std::string names;
-  for (const std::string& field : config.schemas.uri_fields) {
+  for (const std::string& field : config_.schemas.uri_fields) {
     schema_uri_fields_.emplace_back(field);
     names += names.empty() ? field : "," + field;
   }
@@ -124,6 +124,7 @@ void EventProcessor::Process(const EventInput& input, const RequestScope& scope)
     if (!checked.has_value()) return Fail(checked.error(), input, scope);
   }
   if (input.route == nullptr) return Fail(*input.schema_error, input, scope);
+  if (rates_ != nullptr && rates_->limits_streams() && !TakeFromStream(input, scope)) return;
 
   switch (validator_.Validate(*input.route->schema, event_)) {
     case validate::Verdict::kValid:
@@ -133,6 +134,18 @@ void EventProcessor::Process(const EventInput& input, const RequestScope& scope)
     case validate::Verdict::kExhausted:
       return Fail({ErrorCode::kSchemaUnusable, std::string(validator_.message())}, input, scope);
   }
+}
+
+// Before validation, which is what costs.
+bool EventProcessor::TakeFromStream(const EventInput& input, const RequestScope& scope) {
+  if (scope.job.own_events || input.address.stream.empty()) return true;
+  RateAmounts amounts;
+  amounts.events = 1;
+  amounts.bytes = scope.document.Text(scope.document.nodes[input.node]).size();
+  auto too_fast = rates_->TakeStream(input.address.stream, amounts);
+  if (!too_fast) return true;
+  Fail(std::move(too_fast->error), input, scope, too_fast->retry_after_seconds);
+  return false;
 }
 
 core::Result<void> EventProcessor::CheckStream(const EventInput& input,
@@ -205,7 +218,8 @@ void EventProcessor::Accept(const EventInput& input, const RequestScope& scope) 
   scope.job.accepted.push_back(accepted);
 }
 
-void EventProcessor::Fail(core::Error error, const EventInput& input, const RequestScope& scope) {
+void EventProcessor::Fail(core::Error error, const EventInput& input, const RequestScope& scope,
+                          int retry_after_seconds) {
   const bool known =
       scope.snapshot == nullptr || (input.route != nullptr && input.route->settings != nullptr);
   metrics_.CountFailure(input.address.stream, input.address.schema_uri,
@@ -216,6 +230,7 @@ void EventProcessor::Fail(core::Error error, const EventInput& input, const Requ
   failure.code = error.code;
   failure.event_json = EventJson();
   failure.message = std::move(error.message);
+  failure.retry_after_seconds = retry_after_seconds;
   AddFailure(std::move(failure), input, scope);
 }
 

@@ -14,6 +14,7 @@
 #include "intake/error_event.h"
 #include "intake/event_watch.h"
 #include "intake/ingest_job.h"
+#include "intake/rate_limits.h"
 #include "intake/route.h"
 #include "validate/editable_event.h"
 #include "validate/field_path.h"
@@ -50,9 +51,14 @@ struct RequestScope {
 // and appends the record to the job. One per thread; keeps its scratch.
 class EventProcessor {
  public:
-  // The arguments outlive it. `watch` is told of events; null: nobody is.
-  EventProcessor(const core::Config& config, produce::Producer& producer, core::Metrics& metrics,
-                 EventWatch* watch = nullptr);
+  struct Parts {  // outlive it
+    const core::Config& config;
+    produce::Producer& producer;
+    core::Metrics& metrics;
+    EventWatch* watch = nullptr;  // is told of events; null: nobody is
+    RateLimits* rates = nullptr;  // null: nothing is limited
+  };
+  explicit EventProcessor(const Parts& parts);
 
   // Reads $schema and the stream of an event that is at `root`. Views into the document, the
   // request's facts, or (a stream derived from the schema URI) this object, until the next call.
@@ -71,7 +77,10 @@ class EventProcessor {
                                  const streams::StreamSnapshot* snapshot) const;
   core::Result<void> OpenTopic(Route& route);
   void Accept(const EventInput& input, const RequestScope& scope);
-  void Fail(core::Error error, const EventInput& input, const RequestScope& scope);
+  void Fail(core::Error error, const EventInput& input, const RequestScope& scope,
+            int retry_after_seconds = 0);
+  // Whether the stream may have one more event now; else it has failed.
+  bool TakeFromStream(const EventInput& input, const RequestScope& scope);
   void FailValidation(const EventInput& input, const RequestScope& scope);
   void AddFailure(EventFailure&& failure, const EventInput& input, const RequestScope& scope);
   std::string EventJson() const;
@@ -79,7 +88,8 @@ class EventProcessor {
   const core::Config& config_;
   produce::Producer& producer_;
   core::Metrics& metrics_;
-  EventWatch* watch_;
+  EventWatch* const watch_;
+  RateLimits* const rates_;
   core::UuidGenerator uuids_;
   std::vector<validate::FieldPath> schema_uri_fields_;
   validate::FieldPath stream_field_;

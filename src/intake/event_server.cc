@@ -43,22 +43,28 @@ boost::system::error_code ProbePort(const tcp::endpoint& where) {
 
 struct EventServer::Impl {
   Impl(const core::Config& c, AdmissionControl& a, core::Metrics& m, IngestHandlerFactory f,
-       const streams::StreamRegistry* streams)
+       const Extras& extras)
       : config(c),
         admission(a),
         metrics(m),
+        rates(extras.rates),
+        tls(extras.tls),
         make_handler(std::move(f)),
-        stream_configs(streams != nullptr && streams->configured()
-                           ? std::make_unique<StreamConfigPages>(*streams, c.http.compression_level)
-                           : nullptr) {}
+        stream_configs(
+            extras.streams != nullptr && extras.streams->configured()
+                ? std::make_unique<StreamConfigPages>(*extras.streams, c.http.compression_level)
+                : nullptr) {}
 
   const core::Config& config;
   AdmissionControl& admission;
   core::Metrics& metrics;
+  RateLimits* const rates;
+  TlsStore* const tls;
   IngestHandlerFactory make_handler;
   const std::unique_ptr<StreamConfigPages> stream_configs;
   std::vector<std::unique_ptr<IoThread>> threads;
   tcp::endpoint bound;
+  UnixListener unix_listener;
   bool draining = false;
   std::mutex changing;  // Use and the end of the threads, which may come from two
 
@@ -78,8 +84,8 @@ struct EventServer::Impl {
 
 EventServer::EventServer(const core::Config& config, AdmissionControl& admission,
                          core::Metrics& metrics, IngestHandlerFactory make_handler,
-                         const streams::StreamRegistry* streams)
-    : impl_(std::make_unique<Impl>(config, admission, metrics, std::move(make_handler), streams)) {}
+                         const Extras& extras)
+    : impl_(std::make_unique<Impl>(config, admission, metrics, std::move(make_handler), extras)) {}
 
 EventServer::~EventServer() { Stop(std::chrono::steady_clock::now()); }
 
@@ -128,6 +134,16 @@ core::Result<void> EventServer::Start(const std::vector<int>& inherited) {
     impl_->threads.clear();
     return listening;
   }
+  const std::string& unix_socket = impl_->config.http.unix_socket;
+  if (!unix_socket.empty()) {
+    auto listener = UnixListener::Open(unix_socket, "unix_socket");
+    if (!listener) {
+      impl_->threads.clear();
+      return listener.error();
+    }
+    impl_->unix_listener = std::move(*listener);
+    for (const auto& thread : impl_->threads) thread->ListenUnix(impl_->unix_listener.Duplicate());
+  }
   for (const auto& thread : impl_->threads) thread->Start();
   return {};
 }
@@ -139,7 +155,8 @@ core::Result<ServerPartsPtr> EventServer::Prepare(ConfigPtr config) const {
   }
   return std::make_shared<const ServerParts>(
       std::move(config), *std::move(trusted),
-      ServerParts::Fixed{impl_->admission, impl_->metrics, impl_->stream_configs.get()});
+      ServerParts::Fixed{impl_->admission, impl_->metrics, impl_->stream_configs.get(),
+                         impl_->rates, impl_->tls});
 }
 
 bool EventServer::Use(const ServerPartsPtr& parts) {
@@ -185,6 +202,7 @@ void EventServer::StartDrain() {
   if (std::exchange(impl_->draining, true)) return;
   impl_->admission.StartDrain();
   for (const auto& thread : impl_->threads) thread->StartDrain();
+  impl_->unix_listener.Close();
 }
 
 bool EventServer::Stop(std::chrono::steady_clock::time_point deadline) {

@@ -11,6 +11,8 @@
 #include "core/metrics.h"
 #include "intake/admission.h"
 #include "intake/ingest_handler.h"
+#include "intake/rate_limits.h"
+#include "intake/tls_store.h"
 #include "streams/stream_registry.h"
 
 namespace sluice::intake {
@@ -21,9 +23,13 @@ struct ServerParts;
 // functions are called from one thread, not one of its own.
 class EventServer {
  public:
-  // With `streams` that are configured, their configuration is served too.
+  struct Extras {                                      // all outlive it, or are null
+    const streams::StreamRegistry* streams = nullptr;  // where configured, it is served too
+    RateLimits* rates = nullptr;                       // null: nothing is limited
+    TlsStore* tls = nullptr;                           // null: plain HTTP
+  };
   EventServer(const core::Config& config, AdmissionControl& admission, core::Metrics& metrics,
-              IngestHandlerFactory make_handler, const streams::StreamRegistry* streams = nullptr);
+              IngestHandlerFactory make_handler, const Extras& extras);
   ~EventServer();
 
   // Binds and begins to serve. With `inherited`, listening sockets that somebody else keeps open,

@@ -70,6 +70,8 @@ std::string_view ReasonPhrase(int status) {
       return "Unsupported Media Type";
     case 417:
       return "Expectation Failed";
+    case 429:
+      return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
     case 500:
@@ -98,11 +100,16 @@ std::string_view DurabilityHeader(Durability durability) {
 }
 
 ReplyWriter::ReplyWriter(const core::HttpOptions& options) : date_(kDateSize, ' ') {
-  if (options.cors) {
-    cors_ = "access-control-allow-origin: " + *options.cors +
-            "\r\naccess-control-allow-headers: accept, x-requested-with, content-type"
-            "\r\naccess-control-expose-headers: etag"
-            "\r\naccess-control-allow-methods: post\r\n";
+  static constexpr std::string_view kAllowed =
+      "\r\naccess-control-allow-headers: accept, x-requested-with, content-type"
+      "\r\naccess-control-expose-headers: etag"
+      "\r\naccess-control-allow-methods: post\r\n";
+  if (!options.cors_origins.empty()) {
+    cors_ = "vary: Origin\r\n";
+    cors_of_origin_ = kAllowed;
+  } else if (options.cors) {
+    cors_ = "access-control-allow-origin: " + *options.cors;
+    cors_ += kAllowed;
   }
   if (options.csp) {
     csp_before_ =
@@ -158,6 +165,9 @@ void ReplyWriter::WriteHead(const Answer& answer, std::string& out) const {
   out += date_;
   out += "\r\n";
   out += cors_;
+  if (!answer.origin.empty()) {
+    out.append("access-control-allow-origin: ").append(answer.origin).append(cors_of_origin_);
+  }
   if (!csp_before_.empty()) {
     const std::string_view policy = answer.csp.empty() ? std::string_view(csp_value_) : answer.csp;
     out += csp_before_;

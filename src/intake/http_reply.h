@@ -21,6 +21,7 @@ struct Answer {
   std::string_view body;
   std::string_view headers;  // further header lines, each with its CRLF
   std::string_view csp;      // replaces the configured policy
+  std::string_view origin;   // that may read the answer; only with cors_origins
   std::size_t content_length = 0;
   Connection connection = Connection::kKeepAlive;
 };
@@ -46,8 +47,9 @@ class ReplyWriter {
  private:
   void PrepareAccepted();
 
-  std::string cors_;
-  std::string csp_before_;  // the headers that go with a policy, up to its value
+  std::string cors_;            // of every answer
+  std::string cors_of_origin_;  // behind the origin, where each has its own
+  std::string csp_before_;      // the headers that go with a policy, up to its value
   std::string csp_value_;
   std::time_t second_ = -1;
   std::string date_;  // 29 characters

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,11 +31,12 @@ struct IngestRequest {
   BodyKind kind = BodyKind::kJson;
   produce::DeliveryMode mode = produce::DeliveryMode::kGuaranteed;
   const HeaderSource* headers = nullptr;
-  std::string_view request_id;          // never empty
-  std::string_view trace_id;            // of the traceparent header, or empty
-  std::string_view peer_address;        // of the connection, without port
-  bool peer_is_trusted = false;         // forwarded-for headers may be believed
-  std::string_view schema_uri_default;  // from the query, where configured; else empty
+  std::string_view request_id;             // never empty
+  std::string_view trace_id;               // of the traceparent header, or empty
+  std::string_view peer_address;           // of the connection, without port
+  bool peer_is_trusted = false;            // forwarded-for headers may be believed
+  std::array<unsigned char, 16> client{};  // AddressKey of who sent it, where clients are limited
+  std::string_view schema_uri_default;     // from the query, where configured; else empty
   std::string_view stream_default;
   Permit permit;  // freed when the last record's fate is known
 };
@@ -60,7 +62,8 @@ class ReplySink {
 };
 
 // The answer to a request that failed as a whole (malformed_body, body_too_large,
-// unsupported_media_type, overloaded, shutting_down, internal): status by the code, body
+// unsupported_media_type, overloaded, rate_limited, shutting_down, internal): status by the code,
+// body
 // {"invalid":[],"error":[{"status":"error","event":{},"context":
 // {"message":…,"code":…}}]}, Retry-After where it may pass.
 IngestReply ReplyToFailedRequest(const core::Error& error);

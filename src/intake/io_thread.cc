@@ -32,13 +32,25 @@ constexpr std::string_view kTooManyConnections =
     "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\ncontent-length: "
     "0\r\n\r\n";
 
-void SetOptions(Socket& socket) {
+constexpr std::string_view kTooManyOfAddress =
+    "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nConnection: close\r\ncontent-length: "
+    "0\r\n\r\n";
+
+template <class AnySocket>
+void SetOptions(AnySocket& socket) {
   boost::system::error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
   socket.set_option(asio::socket_base::keep_alive(true), ignored);
   socket.non_blocking(true, ignored);
   ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &kUserTimeoutMs,
                sizeof(kUserTimeoutMs));
+}
+
+void Refuse(Socket& socket, const TlsContextPtr& tls, std::string_view answer) {
+  if (tls) return;  // it could not read it
+  boost::system::error_code ignored;
+  socket.write_some(asio::buffer(answer), ignored);
+  socket.shutdown(asio::socket_base::shutdown_send, ignored);
 }
 
 std::string AddressText(const asio::ip::address& address) {
@@ -86,8 +98,14 @@ core::Result<tcp::endpoint> IoThread::Share(int descriptor) {
   return bound;
 }
 
+void IoThread::ListenUnix(int socket) {
+  unix_acceptor_ = std::make_unique<UnixAcceptor>(
+      io_, socket, [this](Socket taken) { Take(std::move(taken), {}, nullptr); });
+}
+
 void IoThread::Start() {
   for (const auto& door : doors_) Accept(*door);
+  if (unix_acceptor_) unix_acceptor_->Start();
   Tick();
   thread_ = std::thread([this] { io_.run(); });
   ::pthread_setname_np(thread_.native_handle(), "sluice-io");
@@ -95,14 +113,14 @@ void IoThread::Start() {
 
 void IoThread::Accept(Door& door) {
   door.acceptor.async_accept(io_.get_executor(), door.peer,
-                             [this, &door](const boost::system::error_code& ec, Socket socket) {
+                             [this, &door](const boost::system::error_code& ec, TcpSocket socket) {
                                OnAccept(door, ec, std::move(socket));
                              });
 }
 
 // A connection that was accepted while the door was being closed is served all the same: its client
 // has been told that it is connected.
-void IoThread::OnAccept(Door& door, const boost::system::error_code& ec, Socket socket) {
+void IoThread::OnAccept(Door& door, const boost::system::error_code& ec, TcpSocket socket) {
   if (stopping_ || ec == asio::error::operation_aborted) return;
   if (ec) {
     if (!door.acceptor.is_open()) return;
@@ -113,17 +131,31 @@ void IoThread::OnAccept(Door& door, const boost::system::error_code& ec, Socket 
     return RetryAccept(door);
   }
   SetOptions(socket);
-  if (host_.parts->admission.Connected()) {
-    std::make_shared<Session>(host_, std::move(socket), AddressText(door.peer.address()))->Start();
-  } else {
-    core::Log(core::LogLevel::kWarn, "connection_refused",
-              "Too many connections (limits.max_connections is " +
-                  std::to_string(host_.parts->config.limits.max_connections) + ").");
-    boost::system::error_code ignored;
-    socket.write_some(asio::buffer(kTooManyConnections), ignored);
-    socket.shutdown(asio::socket_base::shutdown_send, ignored);
-  }
+  Take(std::move(socket), AddressText(door.peer.address()), Tls());
   if (door.acceptor.is_open()) Accept(door);
+}
+
+void IoThread::Take(Socket socket, std::string address, const TlsContextPtr& tls) {
+  Peer peer;
+  peer.address = std::move(address);
+  peer.is_trusted = host_.parts->Trusts(peer.address);
+  if (host_.parts->rates != nullptr && !peer.is_trusted) {  // a proxy connects for many
+    auto place = host_.parts->rates->Connect(AddressKeyOf(peer.address));
+    if (!place) return Refuse(socket, tls, kTooManyOfAddress);
+    peer.place = std::move(*place);
+  }
+  if (host_.parts->admission.Connected()) {
+    std::make_shared<Session>(host_, Transport(std::move(socket), tls), std::move(peer))->Start();
+    return;
+  }
+  core::Log(core::LogLevel::kWarn, "connection_refused",
+            "Too many connections (limits.max_connections is " +
+                std::to_string(host_.parts->config.limits.max_connections) + ").");
+  Refuse(socket, tls, kTooManyConnections);
+}
+
+TlsContextPtr IoThread::Tls() const {
+  return host_.parts->tls != nullptr ? host_.parts->tls->Current() : nullptr;
 }
 
 void IoThread::RetryAccept(Door& door) {
@@ -139,6 +171,7 @@ void IoThread::CloseDoors() {
     door->acceptor.close(ignored);
     door->retry.cancel();
   }
+  if (unix_acceptor_) unix_acceptor_->Close();
 }
 
 void IoThread::DrainSessions() {

@@ -14,6 +14,7 @@
 
 #include "core/heartbeat.h"
 #include "intake/session_host.h"
+#include "intake/unix_listener.h"
 
 namespace sluice::intake {
 
@@ -30,6 +31,8 @@ class IoThread {
   // Accepts from a socket that listens already, as the other threads do. What waits in it when this
   // ends is for those who still hold it. Keeps a duplicate of the descriptor. Before Start.
   core::Result<boost::asio::ip::tcp::endpoint> Share(int descriptor);
+  // Takes connections of this unix socket too, which it owns. Before Start.
+  void ListenUnix(int socket);
   void Start();
 
   // The next three may be called from any thread and return at once.
@@ -49,6 +52,9 @@ class IoThread {
   void Stop();
 
  private:
+  using TcpSocket = boost::asio::basic_stream_socket<boost::asio::ip::tcp,
+                                                     boost::asio::io_context::executor_type>;
+
   // What a PostFunction holds: outlives the loop, which takes itself out before it goes.
   struct Mailbox {
     std::mutex mutex;
@@ -64,7 +70,10 @@ class IoThread {
   };
 
   void Accept(Door& door);
-  void OnAccept(Door& door, const boost::system::error_code& ec, Socket socket);
+  void OnAccept(Door& door, const boost::system::error_code& ec, TcpSocket socket);
+  // An empty address is a unix socket.
+  void Take(Socket socket, std::string address, const TlsContextPtr& tls);
+  TlsContextPtr Tls() const;
   void RetryAccept(Door& door);
   void CloseDoors();
   void DrainSessions();
@@ -74,6 +83,7 @@ class IoThread {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   std::vector<std::unique_ptr<Door>> doors_;
+  std::unique_ptr<UnixAcceptor> unix_acceptor_;  // null: none
   boost::asio::steady_timer tick_{io_};
   core::Heartbeat beat_;
   bool stopping_ = false;  // on the thread itself, as the next

@@ -34,6 +34,9 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   // Parsing (pipeline_parse.cc). Parse fills document_ and answers the request itself if there is
   // nothing to process.
   bool Parse(std::string_view body, BodyKind kind, IngestJob& job);
+  // Of document_.
+  std::uint32_t EventCount() const;
+  bool TakeFromClient(const AddressKey& client, IngestJob& job);
   core::Result<std::string_view> JoinLines(std::string_view body);
   void ReleaseLargeTables(std::size_t body_bytes, IngestJob& job);
 
@@ -67,6 +70,7 @@ class EventPipeline::Impl : public std::enable_shared_from_this<Impl> {
   void SendErrorEvent(ErrorEvent&& event);
   std::string_view ErrorSchemaUri() const;
 
+  void UseProcessor();
   void EndStage(IngestJob& job, core::Stage stage);
   void Link(IngestJob& job);
   void Unlink(IngestJob& job);

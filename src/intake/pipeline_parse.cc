@@ -65,7 +65,7 @@ bool EventPipeline::Impl::Parse(std::string_view body, BodyKind kind, IngestJob&
     Reply(job, ReplyToEmptyBody());
     return false;
   }
-  const std::uint32_t events = root.kind() == Kind::kArray ? validate::Document::Count(&root) : 1;
+  const std::uint32_t events = EventCount();
   const auto max_events = static_cast<std::uint32_t>(config_->limits.max_events);
   if (events > max_events) {
     Refuse(job, {ErrorCode::kBodyTooLarge, "The body has " + std::to_string(events) +
@@ -74,6 +74,25 @@ bool EventPipeline::Impl::Parse(std::string_view body, BodyKind kind, IngestJob&
     return false;
   }
   return true;
+}
+
+std::uint32_t EventPipeline::Impl::EventCount() const {
+  const Node& root = document_.nodes[0];
+  return root.kind() == Kind::kArray ? validate::Document::Count(&root) : 1;
+}
+
+// What one client may send of events is only known now. They count as not received, so that hasty
+// ones are refused too.
+bool EventPipeline::Impl::TakeFromClient(const AddressKey& client, IngestJob& job) {
+  if (parts_.rates == nullptr || !parts_.rates->limits_clients()) return true;
+  const auto too_fast = parts_.rates->TakeClient(client, {.events = EventCount()});
+  if (!too_fast) return true;
+  parts_.metrics.CountFailure({}, {}, false, too_fast->error.code);
+  watch_->OnRefusedRequest(too_fast->error, job.request_id, job.body_bytes);
+  IngestReply reply = ReplyToFailedRequest(too_fast->error);
+  reply.retry_after_seconds = too_fast->retry_after_seconds;
+  Reply(job, std::move(reply));
+  return false;
 }
 
 // Each line is checked alone, then all are read as one array: lines that only together make sense

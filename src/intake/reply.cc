@@ -1,5 +1,7 @@
 #include "intake/reply.h"
 
+#include <algorithm>
+
 #include "core/json_text.h"
 
 namespace sluice::intake {
@@ -48,17 +50,23 @@ void AppendList(std::span<const EventFailure* const> failures, Kind kind, std::s
   out += ']';
 }
 
+int StatusOfRetry(core::ErrorCode code) {
+  return code == core::ErrorCode::kRateLimited ? 429 : 503;
+}
+
 // Of a request in which no event was accepted and some failed with an error: what may pass comes
 // first, since then a retry can still help; a defect of ours only shows if nothing else is the
-// matter.
+// matter. 429 only where nothing else may pass: it tells the sender to slow down.
 int StatusOfErrors(std::span<const EventFailure* const> failures) {
   int status = 0;
   for (const EventFailure* failure : failures) {
     switch (RemedyOf(*failure)) {
       case core::Remedy::kRetryLater:
-        return 503;
+        if (StatusOfRetry(failure->code) == 503) return 503;
+        status = 429;
+        break;
       case core::Remedy::kFixServer:
-        status = 500;
+        if (status != 429) status = 500;
         break;
       case core::Remedy::kFixRequest:
         if (status == 0) status = 400;
@@ -68,6 +76,15 @@ int StatusOfErrors(std::span<const EventFailure* const> failures) {
   return status;
 }
 
+// Seconds until the last of the events that may pass can.
+int RetryAfter(std::span<const EventFailure* const> failures, int status) {
+  int seconds = status == 503 ? kRetryAfterSeconds : 1;
+  for (const EventFailure* failure : failures) {
+    seconds = std::max(seconds, failure->retry_after_seconds);
+  }
+  return seconds;
+}
+
 int StatusOfFailedRequest(core::ErrorCode code) {
   if (code == core::ErrorCode::kBodyTooLarge) return 413;
   if (code == core::ErrorCode::kUnsupportedMediaType) return 415;
@@ -75,7 +92,7 @@ int StatusOfFailedRequest(core::ErrorCode code) {
     case core::Remedy::kFixRequest:
       return 400;
     case core::Remedy::kRetryLater:
-      return 503;
+      return StatusOfRetry(code);
     case core::Remedy::kFixServer:
       return 500;
   }
@@ -91,9 +108,11 @@ std::string AsReason(std::string_view message) {
   return reason;
 }
 
-core::Disposition DispositionOf(core::Remedy remedy) {
-  return remedy == core::Remedy::kFixRequest ? core::Disposition::kRefused
-                                             : core::Disposition::kFailed;
+// What a client sends above its rate is refused: nothing of ours failed, although it may pass
+// later.
+core::Disposition DispositionOf(core::Remedy remedy, core::ErrorCode code) {
+  const bool refused = remedy == core::Remedy::kFixRequest || code == core::ErrorCode::kRateLimited;
+  return refused ? core::Disposition::kRefused : core::Disposition::kFailed;
 }
 
 }  // namespace
@@ -105,11 +124,11 @@ core::Remedy RemedyOf(const EventFailure& failure) {
 }
 
 core::Disposition DispositionOf(core::ErrorCode code) {
-  return DispositionOf(core::RemedyOf(code));
+  return DispositionOf(core::RemedyOf(code), code);
 }
 
 core::Disposition DispositionOf(const EventFailure& failure) {
-  return DispositionOf(RemedyOf(failure));
+  return DispositionOf(RemedyOf(failure), failure.code);
 }
 
 IngestReply ReplyToEvents(std::uint32_t events, std::span<const EventFailure* const> failures,
@@ -145,7 +164,9 @@ IngestReply ReplyToEvents(std::uint32_t events, std::span<const EventFailure* co
     reply.status = StatusOfErrors(failures);
     reply.reason =
         std::to_string(failed) + of_all + "had failures and were not accepted. " + counts;
-    if (reply.status == 503) reply.retry_after_seconds = kRetryAfterSeconds;
+    if (reply.status == 503 || reply.status == 429) {
+      reply.retry_after_seconds = RetryAfter(failures, reply.status);
+    }
   }
   reply.body = "{\"invalid\":";
   AppendList(failures, Kind::kInvalid, reply.body);
@@ -174,7 +195,7 @@ IngestReply ReplyToFailedRequest(const core::Error& error) {
   reply.body = "{\"invalid\":[],\"error\":[";
   AppendFailure(failure, reply.body);
   reply.body += "]}";
-  if (reply.status == 503) reply.retry_after_seconds = kRetryAfterSeconds;
+  if (reply.status == 503 || reply.status == 429) reply.retry_after_seconds = kRetryAfterSeconds;
   return reply;
 }
 

@@ -29,6 +29,7 @@ bool QuotesClient(core::ErrorCode code) {
     case ErrorCode::kDeliveryTimeout:
     case ErrorCode::kDeliveryFailed:
     case ErrorCode::kOverloaded:
+    case ErrorCode::kRateLimited:
     case ErrorCode::kShuttingDown:
     case ErrorCode::kInternal:
       return false;

@@ -10,41 +10,76 @@ namespace asio = boost::asio;
 // Takes a usual head and a small event. A connection that stays idle costs this much.
 constexpr std::size_t kReadBufferBytes = 4096;
 constexpr std::uint8_t kMaxEmptyLines = 8;
+constexpr std::string_view kSpeaksTls =
+    "HTTP/1.1 400 Bad Request\r\nConnection: close\r\ncontent-type: text/plain\r\n"
+    "content-length: 24\r\n\r\nThis port speaks HTTPS.\n";
+
+// Give or take a tenth, so that what connected at one time does not come back at one time.
+std::chrono::steady_clock::time_point EndOfConnection(SessionHost& host) {
+  const std::chrono::milliseconds age = host.parts->config.limits.max_connection_age;
+  if (age.count() == 0) return std::chrono::steady_clock::time_point::max();
+  std::uniform_real_distribution<double> share(0.9, 1.1);
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(age * share(host.random));
+}
 
 }  // namespace
 
-Session::Session(SessionHost& host, Socket socket, std::string peer_address)
+Session::Session(SessionHost& host, Transport transport, Peer peer)
     : host_(host),
       parts_(host.parts),
-      socket_(std::move(socket)),
-      peer_address_(std::move(peer_address)),
-      peer_is_trusted_(parts_->trusted_proxies.Contains(peer_address_)) {
+      transport_(std::move(transport)),
+      peer_(std::move(peer)),
+      closes_after_(EndOfConnection(host)) {
   in_.Reserve(kReadBufferBytes);
 }
 
 void Session::Start() {
   host_.sessions.insert(this);
   host_.connections.fetch_add(1, std::memory_order_relaxed);
+  if (transport_.is_tls()) return Handshake();
   Pump();
+}
+
+void Session::Handshake() {
+  step_ = Step::kHandshake;
+  host_.deadlines.Set(*this, Wait::kHeader);
+  transport_.async_handshake(
+      [self = shared_from_this()](const boost::system::error_code& ec) { self->OnHandshake(ec); });
+}
+
+void Session::OnHandshake(const boost::system::error_code& ec) {
+  if (step_ == Step::kClosed) return;
+  if (!ec) {
+    parts_->tls->Count(TlsStore::Handshake::kGood);
+    step_ = Step::kHead;
+    return Pump();
+  }
+  parts_->tls->CountFailed(transport_.tls());
+  if (transport_.tls().failure() == TlsSession::Failure::kPlainHttp) {
+    boost::system::error_code ignored;
+    transport_.socket().write_some(asio::buffer(kSpeaksTls), ignored);
+  }
+  Close();
 }
 
 void Session::FollowParts() {
   if (parts_ == host_.parts || step_ != Step::kHead || parser_) return;
   parts_ = host_.parts;
-  peer_is_trusted_ = parts_->trusted_proxies.Contains(peer_address_);
+  peer_.is_trusted = parts_->Trusts(peer_.address);
 }
 
 void Session::Drain() {
   if (step_ != Step::kHead || head_begun_ || in_.size() != begin_) return;
   // What has arrived and was not read yet is a request that wants its answer.
   boost::system::error_code ignored;
-  if (parts_->admission.draining() || socket_->available(ignored) == 0) GracefulClose();
+  if (parts_->admission.draining() || transport_.socket().available(ignored) == 0) GracefulClose();
 }
 
 void Session::EndHalfRequest() {
   if (step_ == Step::kBody || step_ == Step::kChunks) {
     if (Refuse({core::ErrorCode::kShuttingDown, "The service is shutting down."})) Pump();
-  } else if (step_ == Step::kHead) {
+  } else if (step_ == Step::kHead || step_ == Step::kHandshake) {
     GracefulClose();
   }
 }
@@ -56,23 +91,22 @@ void Session::Close() {
   host_.sessions.erase(this);
   host_.connections.fetch_sub(1, std::memory_order_release);
   parts_->admission.Disconnected();
-  socket_.reset();
+  transport_.Close();
   inflater_.reset();
   permit_.Free();
   unsent_permit_.Free();
   in_permit_.Free();
+  peer_.place.Free();
 }
 
 void Session::GracefulClose() {
-  boost::system::error_code ignored;
-  if (socket_) socket_->shutdown(asio::socket_base::shutdown_send, ignored);
+  if (transport_.is_open()) transport_.ShutdownSend();
   Close();
 }
 
 void Session::Linger() {
   step_ = Step::kLinger;
-  boost::system::error_code ignored;
-  socket_->shutdown(asio::socket_base::shutdown_send, ignored);
+  transport_.ShutdownSend();
   host_.deadlines.Set(*this, Wait::kLinger);
   in_.Clear();
   begin_ = 0;
@@ -97,6 +131,7 @@ void Session::Pump() {
       case Step::kInflate:
         more = TakeInflated();
         break;
+      case Step::kHandshake:
       case Step::kProcess:
       case Step::kWrite:
       case Step::kLinger:
@@ -109,7 +144,7 @@ void Session::Pump() {
 }
 
 void Session::Read(ByteBuffer& into) {
-  socket_->async_read_some(
+  transport_.async_read_some(
       asio::buffer(into.end(), into.spare()),
       [self = shared_from_this(), &into](const boost::system::error_code& ec, std::size_t bytes) {
         self->OnRead(into, ec, bytes);
@@ -239,6 +274,7 @@ void Session::OnDeadline(Wait what) {
   switch (what) {
     case Wait::kHeader:
     case Wait::kBody:
+      if (step_ == Step::kHandshake) return Close();
       AbandonRequest();
       return;
     case Wait::kDelivery:

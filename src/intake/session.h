@@ -21,7 +21,7 @@ class Session final : public ReplySink,
                       public ChunkSink,
                       public std::enable_shared_from_this<Session> {
  public:
-  Session(SessionHost& host, Socket socket, std::string peer_address);
+  Session(SessionHost& host, Transport transport, Peer peer);
   ~Session() override { Close(); }
 
   void Start();
@@ -41,6 +41,7 @@ class Session final : public ReplySink,
 
  private:
   enum class Step : std::uint8_t {
+    kHandshake,
     kHead,
     kBody,
     kChunks,
@@ -54,6 +55,8 @@ class Session final : public ReplySink,
 
   // Reading (session.cc). The Take functions return whether there is something to go on with at
   // once.
+  void Handshake();
+  void OnHandshake(const boost::system::error_code& ec);
   void Pump();
   bool SkipEmptyLines();
   bool TakeHead();
@@ -77,8 +80,14 @@ class Session final : public ReplySink,
   bool Process(std::string_view body, BodyKind kind);
   bool SendContinueIfAsked();
   core::Result<void> ReadBodyHeaders();
-  bool Refuse(const core::Error& error);
+  bool Refuse(const core::Error& error, std::optional<int> retry_after_seconds = {});
   void AbandonRequest();
+
+  // Limits (session_limits.cc).
+  std::optional<TooFast> TakeFromClient(const RateAmounts& amounts);
+  bool RefuseTooFast(const TooFast& too_fast);
+  bool AnswerTooFast(const TooFast& too_fast);
+  bool IsOld() const { return begun_ >= closes_after_; }
 
   // Answers (session_answer.cc).
   bool AnswerRoute();
@@ -96,6 +105,8 @@ class Session final : public ReplySink,
   void OnSent();
   void SkipBody();
   void Count(int status);
+  std::string_view AllowedOrigin() const;
+  std::string PreflightHeaders() const;
 
   // Stream configuration (session_stream_configs.cc).
   bool BeginForm();
@@ -109,10 +120,10 @@ class Session final : public ReplySink,
   std::string StreamConfigHeaders(std::string_view etag) const;
 
   SessionHost& host_;
-  ServerPartsPtr parts_;          // of the request that is being answered
-  std::optional<Socket> socket_;  // none once closed
-  const std::string peer_address_;
-  bool peer_is_trusted_;
+  ServerPartsPtr parts_;  // of the request that is being answered
+  Transport transport_;
+  Peer peer_;
+  std::chrono::steady_clock::time_point closes_after_;  // with its next answer
 
   Step step_ = Step::kHead;
   bool pumping_ = false;
@@ -134,6 +145,7 @@ class Session final : public ReplySink,
   const HttpRoute* route_ = nullptr;
   std::chrono::steady_clock::time_point begun_;
 
+  AddressKey client_{};  // of the request, where clients are limited
   Permit permit_;
   BodyPlace body_place_ = BodyPlace::kReadBuffer;
   std::size_t body_length_ = 0;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
@@ -55,7 +56,8 @@ bool Session::AnswerRoute() {
   SkipBody();
   if (route_->allow.empty()) return AnswerPage();
   if (method == "OPTIONS") {
-    AnswerDocument(200, kHtml, route_->allow, "allow: " + std::string(route_->allow) + "\r\n");
+    AnswerDocument(200, kHtml, route_->allow,
+                   "allow: " + std::string(route_->allow) + "\r\n" + PreflightHeaders());
     return true;
   }
   if (route_->kind == RouteKind::kEvents || (method != "GET" && method != "HEAD")) {
@@ -71,6 +73,7 @@ bool Session::AnswerPage() {
     case RouteKind::kEvents:
       break;
     case RouteKind::kTestEvents: {
+      if (const auto too_fast = TakeFromClient({.requests = 1})) return RefuseTooFast(*too_fast);
       auto permit = parts_->admission.Admit(pages.test_events_size);
       if (!permit) {
         AnswerEvents(ReplyToFailedRequest(permit.error()));
@@ -107,8 +110,10 @@ bool Session::AnswerPage() {
       break;
     case RouteKind::kStreamConfigs:
     case RouteKind::kNamedStreamConfigs:
+      if (const auto too_fast = TakeFromClient({.requests = 1})) return AnswerTooFast(*too_fast);
       return AnswerStreamConfigs();
     case RouteKind::kStreamConfigApi:
+      if (const auto too_fast = TakeFromClient({.requests = 1})) return AnswerTooFast(*too_fast);
       return AnswerStreamConfigApi({});
   }
   return true;
@@ -167,7 +172,7 @@ void Session::OnReply(IngestReply&& reply) {
   if (step_ == Step::kClosed) return;  // the client has gone
   if (reply.close || EndsHere()) connection_ = Connection::kClose;
   const bool succeeded = reply.status < 300;
-  if (reply.status == 201 && reply.events == 1 && reply.reason.empty()) {
+  if (reply.status == 201 && reply.events == 1 && reply.reason.empty() && AllowedOrigin().empty()) {
     Count(201);
     Send(host_.writer.Accepted(reply.durability, connection_), {});
     return Pump();
@@ -193,13 +198,14 @@ void Session::OnReply(IngestReply&& reply) {
 
 // While leaving, requests that were sent behind this one and are here already get their answers.
 bool Session::EndsHere() const {
-  if (!parts_->admission.leaving()) return false;
+  if (!parts_->admission.leaving() && !IsOld()) return false;
   return parts_->admission.draining() || (in_.size() == begin_ && chunks_.size() == chunks_begin_);
 }
 
 void Session::SendAnswer(Answer& answer) {
   if (EndsHere()) connection_ = Connection::kClose;
   answer.connection = connection_;
+  answer.origin = AllowedOrigin();
   const bool is_head = head_.method() == "HEAD";
   std::string headers(answer.headers);
   std::string packed;
@@ -226,7 +232,7 @@ void Session::Send(std::string_view head, std::string_view body,
   host_.deadlines.Set(*this, Wait::kNone);
   boost::system::error_code ec;
   const std::array<asio::const_buffer, 2> parts{asio::buffer(head), asio::buffer(body)};
-  const std::size_t sent = socket_->write_some(parts, ec);
+  const std::size_t sent = transport_.write_some(parts, ec);
   if (ec && ec != asio::error::would_block) return Close();
   if (sent == head.size() + body.size()) return OnSent();
   step_ = Step::kWrite;
@@ -239,7 +245,7 @@ void Session::Send(std::string_view head, std::string_view body,
   unsent_owner_ = std::move(owner);
   host_.deadlines.Set(*this, Wait::kWrite);
   asio::async_write(
-      *socket_, std::array<asio::const_buffer, 2>{asio::buffer(unsent_), asio::buffer(body)},
+      transport_, std::array<asio::const_buffer, 2>{asio::buffer(unsent_), asio::buffer(body)},
       [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
         if (self->step_ == Step::kClosed) return;
         if (error) return self->Close();
@@ -259,8 +265,26 @@ void Session::OnSent() {
   }
   if (connection_ != Connection::kClose) return FinishRequest();
   // Closing a socket with unread bytes resets it, and a reset may overtake the answer.
-  if (linger_ || in_.size() > begin_ || parts_->admission.leaving()) return Linger();
+  if (linger_ || in_.size() > begin_ || parts_->admission.leaving() || IsOld()) {
+    return Linger();
+  }
   GracefulClose();
+}
+
+// The request's origin, if answers are for some origins only and it is one of them.
+std::string_view Session::AllowedOrigin() const {
+  const auto& origins = parts_->config.http.cors_origins;
+  if (origins.empty()) return {};
+  const std::string_view origin = head_.Header("origin");
+  return std::find(origins.begin(), origins.end(), origin) != origins.end() ? origin
+                                                                            : std::string_view();
+}
+
+std::string Session::PreflightHeaders() const {
+  const core::HttpOptions& http = parts_->config.http;
+  const bool allowed = http.cors_origins.empty() ? http.cors.has_value() : !AllowedOrigin().empty();
+  if (!allowed || http.cors_max_age == 0) return {};
+  return "access-control-max-age: " + std::to_string(http.cors_max_age) + "\r\n";
 }
 
 void Session::Count(int status) {

@@ -58,6 +58,9 @@ bool Session::BeginEvents() {
     if (!chunked || !expect.empty()) return Refuse(headers.error());
     body_error_ = headers.error();  // unless the chunked body turns out to be empty
   }
+  if (const auto too_fast = TakeFromClient({.requests = 1, .bytes = length})) {
+    return RefuseTooFast(*too_fast);
+  }
   auto permit =
       parts_->admission.Admit(chunked ? kChunkBufferBytes : std::min(length, kBodyStepBytes));
   if (!permit) return Refuse(permit.error());
@@ -101,7 +104,7 @@ bool Session::TakeBody() {
     if (wanted > permit_.bytes() && !permit_.Charge(wanted - permit_.bytes())) {
       return Refuse(parts_->admission.MemoryError(wanted));
     }
-    socket_->async_read_some(
+    transport_.async_read_some(
         asio::buffer(body_.end(), wanted - body_.size()),
         [self = shared_from_this()](const boost::system::error_code& ec, std::size_t bytes) {
           self->OnRead(self->body_, ec, bytes);
@@ -145,6 +148,9 @@ bool Session::TakeChunks() {
     return false;
   }
   body_length_ = body_.size();
+  if (const auto too_fast = TakeFromClient({.bytes = body_length_})) {
+    return RefuseTooFast(*too_fast);
+  }
   return HandOver(body_.view());
 }
 
@@ -175,7 +181,7 @@ bool Session::SendContinueIfAsked() {
   boost::system::error_code ec;
   // Nothing else was written on this connection that is still on its way, so there is room for 25
   // bytes.
-  if (socket_->write_some(asio::buffer(kContinue), ec) == kContinue.size()) return true;
+  if (transport_.write_some(asio::buffer(kContinue), ec) == kContinue.size()) return true;
   Close();
   return false;
 }
@@ -192,7 +198,7 @@ bool Session::HandOver(std::string_view body) {
 bool Session::TakeInflated() {
   const auto progress = inflater_->Continue(kInflateSliceBytes);
   if (progress && *progress == Inflater::Progress::kMore) {
-    asio::post(socket_->get_executor(), [self = shared_from_this()] { self->Pump(); });
+    asio::post(transport_.get_executor(), [self = shared_from_this()] { self->Pump(); });
     return false;
   }
   inflater_.reset();
@@ -228,8 +234,9 @@ bool Session::Process(std::string_view body, BodyKind kind) {
     request.request_id = core::View(made);
   }
   request.trace_id = TraceIdOf(head_.Header("traceparent"));
-  request.peer_address = peer_address_;
-  request.peer_is_trusted = peer_is_trusted_;
+  request.peer_address = peer_.address;
+  request.peer_is_trusted = peer_.is_trusted;
+  request.client = client_;
   const core::HttpOptions& options = parts_->config.http;
   std::optional<std::string> schema_uri;
   std::optional<std::string> stream;
@@ -253,7 +260,7 @@ bool Session::Process(std::string_view body, BodyKind kind) {
   return true;
 }
 
-bool Session::Refuse(const core::Error& error) {
+bool Session::Refuse(const core::Error& error, std::optional<int> retry_after_seconds) {
   parts_->metrics.CountFailure({}, {}, false, error.code);
   core::Log(core::LogLevel::kInfo, "request_refused", "A request was refused.",
             {{"code", core::ToString(error.code)},
@@ -264,7 +271,9 @@ bool Session::Refuse(const core::Error& error) {
   host_.handler->NoteRefused(error, head_.Header("x-request-id"), parser_->declared_length());
   SkipBody();
   permit_.Free();
-  AnswerEvents(ReplyToFailedRequest(error));
+  IngestReply reply = ReplyToFailedRequest(error);
+  if (retry_after_seconds) reply.retry_after_seconds = retry_after_seconds;
+  AnswerEvents(std::move(reply));
   return true;
 }
 
@@ -276,7 +285,7 @@ void Session::AbandonRequest() {
   answer.connection = connection_;
   host_.writer.WriteHead(answer, host_.scratch);
   boost::system::error_code ignored;
-  socket_->write_some(asio::buffer(host_.scratch), ignored);
+  transport_.write_some(asio::buffer(host_.scratch), ignored);
   Count(408);
   GracefulClose();
 }

@@ -19,7 +19,9 @@ ServerParts::ServerParts(ConfigPtr from, AddressSet trusted, const Fixed& fixed)
       trusted_proxies(std::move(trusted)),
       admission(fixed.admission),
       metrics(fixed.metrics),
-      stream_configs(fixed.stream_configs) {}
+      stream_configs(fixed.stream_configs),
+      rates(fixed.rates),
+      tls(fixed.tls) {}
 
 void SessionHost::Use(ServerPartsPtr next) {
   parts = std::move(next);

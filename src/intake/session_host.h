@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <memory>
+#include <random>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -19,16 +19,22 @@
 #include "intake/http_reply.h"
 #include "intake/ingest_handler.h"
 #include "intake/pages.h"
+#include "intake/rate_limits.h"
 #include "intake/router.h"
 #include "intake/stream_config_pages.h"
+#include "intake/tls_store.h"
+#include "intake/transport.h"
 
 namespace sluice::intake {
 
 class Session;
 
-// A socket without a type-erased executor: one virtual call less per operation.
-using Socket =
-    boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
+// The other end of a connection.
+struct Peer {
+  std::string address;      // without port; empty: a unix socket
+  bool is_trusted = false;  // a proxy whose forwarded-for headers are believed
+  AddressPlace place;       // among the connections of its address
+};
 
 // One generation of what all I/O threads share: immutable, but for what is thread-safe and outlives
 // them all. A reload hands a new one to each thread; a session changes over between two requests.
@@ -38,8 +44,16 @@ struct ServerParts {
     AdmissionControl& admission;
     core::Metrics& metrics;
     StreamConfigPages* stream_configs;  // null: streams are not configured
+    RateLimits* rates;                  // null: nothing is limited
+    TlsStore* tls;                      // null: plain HTTP
   };
   ServerParts(ConfigPtr from, AddressSet trusted, const Fixed& fixed);
+
+  // Whether a peer's forwarded-for headers are believed. Who may connect to a unix socket is up to
+  // its file.
+  bool Trusts(std::string_view address) const {
+    return address.empty() || trusted_proxies.Contains(address);
+  }
 
   const ConfigPtr config_owner;
   const core::Config& config;
@@ -49,6 +63,8 @@ struct ServerParts {
   AdmissionControl& admission;
   core::Metrics& metrics;
   StreamConfigPages* const stream_configs;
+  RateLimits* const rates;
+  TlsStore* const tls;
 };
 using ServerPartsPtr = std::shared_ptr<const ServerParts>;
 
@@ -69,6 +85,7 @@ struct SessionHost {
   Deadlines deadlines;
   ReplyWriter writer;
   core::UuidGenerator uuids;
+  std::minstd_rand random{std::random_device{}()};  // for what only has to differ
   std::unique_ptr<IngestHandler> handler;
   std::unordered_set<Session*> sessions;
   std::atomic<std::size_t> connections{0};  // sessions.size(), for other threads

@@ -28,6 +28,10 @@ bool IsForm(std::string_view content_type) {
 
 bool Session::BeginForm() {
   const std::uint64_t length = parser_->declared_length();
+  if (const auto too_fast = TakeFromClient({.requests = 1, .bytes = length})) {
+    SkipBody();
+    return AnswerTooFast(*too_fast);
+  }
   if (!parser_->chunked() && length == 0) return AnswerStreamConfigApi({});
   const bool is_form =
       IsForm(head_.Header("content-type")) && head_.Header("content-encoding").empty();
@@ -96,7 +100,7 @@ void Session::LogUnknown(std::string_view stream) const {
 
 void Session::GetStreamConfigs(ServedAs served_as, const streams::StreamQuery& query) {
   // The last owner of a session has to let go of it on its thread.
-  auto later = [executor = socket_->get_executor(),
+  auto later = [executor = transport_.get_executor(),
                 self = shared_from_this()](DocumentPtr document) mutable {
     asio::post(executor, [session = std::move(self), made = std::move(document)] {
       session->OnStreamConfigs(made);
@@ -139,12 +143,13 @@ void Session::SendStreamConfigs(const DocumentPtr& document) {
     body = document->gzip;
     headers += "content-encoding: gzip\r\n";
   }
-  if (parts_->admission.draining()) connection_ = Connection::kClose;
+  if (EndsHere()) connection_ = Connection::kClose;
   Answer answer;
   answer.content_type = kJson;
   answer.headers = headers;
   answer.content_length = body.size();
   answer.connection = connection_;
+  answer.origin = AllowedOrigin();
   host_.writer.WriteHead(answer, host_.scratch);
   Count(answer.status);
   Send(host_.scratch, head_.method() == "HEAD" ? std::string_view() : body, document);
@@ -156,7 +161,8 @@ std::string Session::StreamConfigHeaders(std::string_view etag) const {
   if (route_->kind != RouteKind::kStreamConfigApi) return headers;
   headers += kCacheable;
   // MediaWiki's way to ask for CORS, which then does not depend on who asks.
-  if (!parts_->config.http.cors && FindParameter(head_.query(), "origin") == "*") {
+  if (!parts_->config.http.cors && parts_->config.http.cors_origins.empty() &&
+      FindParameter(head_.query(), "origin") == "*") {
     headers += "access-control-allow-origin: *\r\naccess-control-expose-headers: etag\r\n";
   }
   return headers;

@@ -19,7 +19,13 @@ struct HttpServer {
     if (change) change(config);
     metrics = std::make_unique<core::Metrics>(config.metrics, "sluice");
     admission = std::make_unique<intake::AdmissionControl>(config.limits);
-    server = std::make_unique<intake::EventServer>(config, *admission, *metrics, handler.Factory());
+    rates = std::make_unique<intake::RateLimits>(config.limits, *metrics);
+    tls = std::make_unique<intake::TlsStore>(config.http.tls, "events", "tls.", *metrics);
+    const auto has_tls = tls->Start();
+    REQUIRE_MESSAGE(has_tls.has_value(), (has_tls ? "" : has_tls.error().message));
+    server = std::make_unique<intake::EventServer>(
+        config, *admission, *metrics, handler.Factory(),
+        intake::EventServer::Extras{nullptr, rates.get(), tls.get()});
     const auto started = server->Start();
     REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
   }
@@ -36,6 +42,8 @@ struct HttpServer {
   RecordingHandler handler;
   std::unique_ptr<core::Metrics> metrics;
   std::unique_ptr<intake::AdmissionControl> admission;
+  std::unique_ptr<intake::RateLimits> rates;
+  std::unique_ptr<intake::TlsStore> tls;
   std::unique_ptr<intake::EventServer> server;
 };
 

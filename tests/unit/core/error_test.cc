@@ -35,6 +35,7 @@ TEST_CASE("ErrorCode: the words and remedies are those of the contract") {
       {ErrorCode::kDeliveryTimeout, "delivery_timeout", Remedy::kRetryLater},
       {ErrorCode::kDeliveryFailed, "delivery_failed", Remedy::kRetryLater},
       {ErrorCode::kOverloaded, "overloaded", Remedy::kRetryLater},
+      {ErrorCode::kRateLimited, "rate_limited", Remedy::kRetryLater},
       {ErrorCode::kShuttingDown, "shutting_down", Remedy::kRetryLater},
       {ErrorCode::kInternal, "internal", Remedy::kFixServer},
   };

@@ -52,6 +52,22 @@ TEST_CASE("ReplyToEvents: what may pass is 503 with Retry-After, a defect 500") 
   CHECK_FALSE(Reply(1, {Error(ErrorCode::kMissingSchemaUri)}).retry_after_seconds.has_value());
 }
 
+TEST_CASE("ReplyToEvents: above a rate is 429 unless something else may pass") {
+  EventFailure slow = Error(ErrorCode::kRateLimited);
+  slow.retry_after_seconds = 7;
+  EventFailure slower = slow;
+  slower.retry_after_seconds = 9;
+  const auto refused = Reply(3, {slow, slower, Error(ErrorCode::kMissingSchemaUri)});
+  CHECK(refused.status == 429);
+  CHECK(refused.retry_after_seconds == 9);
+  CHECK(Reply(3, {slow}).status == 207);
+  CHECK(Reply(2, {slow, Error(ErrorCode::kInternal)}).status == 429);
+  const auto mixed = Reply(2, {Error(ErrorCode::kQueueFull), slow});
+  CHECK(mixed.status == 503);
+  CHECK(mixed.retry_after_seconds == 7);
+  CHECK(ReplyToFailedRequest({ErrorCode::kRateLimited, ""}).status == 429);
+}
+
 TEST_CASE("ReplyToFailedRequest: lists, never a flat document") {
   const auto reply = ReplyToFailedRequest({ErrorCode::kMalformedBody, "Body is not JSON: x\ny"});
   CHECK(reply.status == 400);
@@ -68,6 +84,7 @@ TEST_CASE("ReplyToFailedRequest: lists, never a flat document") {
 TEST_CASE("DispositionOf: the client's fault is refused, all else failed") {
   CHECK(DispositionOf(ErrorCode::kValidationFailed) == core::Disposition::kRefused);
   CHECK(DispositionOf(ErrorCode::kDeliveryTimeout) == core::Disposition::kFailed);
+  CHECK(DispositionOf(ErrorCode::kRateLimited) == core::Disposition::kRefused);
   CHECK(DispositionOf(ErrorCode::kInternal) == core::Disposition::kFailed);
 }
 
