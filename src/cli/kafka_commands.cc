@@ -46,6 +46,7 @@ core::Result<std::vector<std::string>> TopicsOf(const core::Config& config) {
 std::string Line(const produce::KafkaFinding& finding) {
   std::string line(produce::ToString(finding.verdict));
   line.resize(9, ' ');
+  if (finding.cluster == produce::KafkaTarget::kFallback) line += "fallback: ";
   if (!finding.topic.empty()) line += finding.topic + ": ";
   line += finding.text;
   if (!finding.fix.empty()) line += "\n         fix: " + finding.fix;
@@ -63,6 +64,7 @@ std::string Json(const std::vector<produce::KafkaFinding>& findings) {
       json += ",\"" + std::string(key) + "\":";
       core::AppendJsonString(json, text);
     };
+    if (finding.cluster == produce::KafkaTarget::kFallback) add("cluster", "fallback");
     add("topic", finding.topic);
     add("text", finding.text);
     add("fix", finding.fix);
@@ -80,9 +82,8 @@ const CommandSpec& KafkaCheckSpec() {
   static const CommandSpec spec = {
       "kafka check",
       "Ask the Kafka cluster whether it fits: brokers, topics, replicas, limits, rights.",
-      "Looks at the topics of all streams of stream_config_uri, or at those that are named. "
-      "Changes "
-      "nothing.\n"
+      "Looks at the topics of all streams of stream_config_uri, or at those that are named; at "
+      "those of kafka.fallback too. Changes nothing.\n"
       "Each line tells what was found and, unless it is good, what will go wrong and how to fix "
       "it.\n"
       "Exit code 0: no problem (there may be warnings), 1: a problem, 2: the configuration is "

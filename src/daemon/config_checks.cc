@@ -56,6 +56,15 @@ bool HasControlCharacter(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
+// Empty if none are named.
+std::string BrokersOf(const core::StringPairs& entries) {
+  std::string brokers;
+  for (const auto& [name, value] : entries) {
+    if (name == "metadata.broker.list" || name == "bootstrap.servers") brokers = value;
+  }
+  return brokers;
+}
+
 class Checker {
  public:
   explicit Checker(ConfigReading& reading) : reading_(reading), config_(reading.config) {}
@@ -224,6 +233,7 @@ class Checker {
     const core::KafkaOptions& kafka = config_.output.kafka;
     if (const core::Result<void> checked = produce::CheckKafkaConf(kafka); checked) {
       CheckMessageTimeout(kafka);
+      CheckFallback(kafka);
     } else {
       std::istringstream lines(checked.error().message);
       for (std::string line; std::getline(lines, line);) ComplainOfEntry(line);
@@ -238,6 +248,50 @@ class Checker {
       Complain("kafka.flush_timeout",
                "is " + Ms(kafka.flush_timeout) + ", above shutdown.deadline (" +
                    Ms(config_.shutdown.deadline) + "); lower it or raise the deadline");
+    }
+  }
+
+  void CheckFallback(const core::KafkaOptions& kafka) {
+    const core::KafkaFallbackOptions& fallback = kafka.fallback;
+    if (!fallback.configured()) {
+      if (!fallback.topic_prefix.empty()) {
+        Complain("kafka.fallback.topic_prefix",
+                 "is set, but there is no fallback: set kafka.fallback.conf.metadata.broker.list");
+      }
+      return;
+    }
+    const std::string brokers = BrokersOf(fallback.conf);
+    if (brokers.empty()) {
+      Complain("kafka.fallback.conf",
+               "names no brokers, so that the fallback would be the first cluster again: set "
+               "metadata.broker.list in it");
+    } else if (brokers == BrokersOf(kafka.conf)) {
+      Complain("kafka.fallback.conf",
+               "names the brokers that kafka.conf names; give those of another cluster");
+    }
+    CheckFallbackTimes(kafka);
+  }
+
+  // What somebody waits for is done with the first cluster before others of its stream go to the
+  // second one.
+  void CheckFallbackTimes(const core::KafkaOptions& kafka) {
+    const milliseconds given_up =
+        produce::KafkaMessageTimeout(kafka, produce::DeliveryMode::kGuaranteed);
+    if (kafka.fallback.after <= given_up) {
+      Complain("kafka.fallback.after",
+               "is " + Ms(kafka.fallback.after) +
+                   ", not above message.timeout.ms of the guaranteed producer (" + Ms(given_up) +
+                   "), so that later events of a stream would be in the fallback while earlier "
+                   "ones may still get into the first cluster; raise it");
+    }
+    const milliseconds there = produce::KafkaMessageTimeout(
+        kafka, produce::DeliveryMode::kGuaranteed, produce::KafkaTarget::kFallback);
+    if (there.count() == 0 || there >= config_.limits.delivery_timeout) {
+      Complain("kafka.fallback.conf",
+               "makes message.timeout.ms of the guaranteed producer " + Ms(there) +
+                   ", not below limits.delivery_timeout (" + Ms(config_.limits.delivery_timeout) +
+                   "), so that an event could be delivered after its 503; lower it or raise "
+                   "limits.delivery_timeout");
     }
   }
 
@@ -295,13 +349,7 @@ class Checker {
 }  // namespace
 
 bool NamesBrokers(const core::KafkaOptions& options) {
-  for (const core::StringPairs* pairs : {&options.conf, &options.guaranteed_conf}) {
-    for (const auto& [name, value] : *pairs) {
-      if ((name == "metadata.broker.list" || name == "bootstrap.servers") && !value.empty())
-        return true;
-    }
-  }
-  return false;
+  return !BrokersOf(options.conf).empty() || !BrokersOf(options.guaranteed_conf).empty();
 }
 
 void CheckConfig(ConfigReading& reading) { Checker(reading).Run(); }

@@ -12,6 +12,7 @@ using core::DeclaredStreamOptions;
 using core::EnrichmentOptions;
 using core::HttpOptions;
 using core::KafkaAdmitOptions;
+using core::KafkaFallbackOptions;
 using core::KafkaOptions;
 using core::KafkaTopicOptions;
 using core::LimitOptions;
@@ -56,6 +57,8 @@ template <auto Field>
 constexpr auto kKafka = &In<&Config::output, &OutputOptions::kafka, Field>;
 template <auto Field>
 constexpr auto kTopics = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::topics, Field>;
+template <auto Field>
+constexpr auto kFallback = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::fallback, Field>;
 template <auto Field>
 constexpr auto kAdmit = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::admit, Field>;
 template <auto Field>
@@ -351,6 +354,18 @@ const auto kKeys = std::to_array<ConfigKey>({
      "{queue.buffering.max.ms: 1000}"},
     {"kafka.hasty.topic_conf", kKafka<&KafkaOptions::hasty_topic_conf>,
      "Over kafka.topic_conf for the same.", 0, 0, Notation::kKafkaConf},
+    {"kafka.fallback.conf", kFallback<&KafkaFallbackOptions::conf>,
+     "A second cluster, which gets new events while the first is out of reach: over all other settings of both "
+     "producers, as librdkafka names them, its metadata.broker.list in the first place. Empty: there is none.",
+     0, 0, Notation::kKafkaConf, "{metadata.broker.list: \"kafka3:9092,kafka4:9092\"}"},
+    {"kafka.fallback.after", kFallback<&KafkaFallbackOptions::after>,
+     "New events go to the fallback once no broker of the first cluster answered, and nothing was delivered there, "
+     "for so long. Above message.timeout.ms of the guaranteed producer.", 1000, kHour},
+    {"kafka.fallback.back_after", kFallback<&KafkaFallbackOptions::back_after>,
+     "They go to the first cluster again once it answered for so long without a break.", 1000, 24 * kHour},
+    {"kafka.fallback.topic_prefix", kFallback<&KafkaFallbackOptions::topic_prefix>,
+     "Put before the whole name of a topic, topic_prefix of the first cluster included, to make its name in the "
+     "fallback.", 0, 0, Notation::kPlain, "fallback."},
     {"kafka.flush_timeout", kKafka<&KafkaOptions::flush_timeout>,
      "Longest time at shutdown for records that are still queued. Within shutdown.deadline.", 0, kHour},
     {"kafka.topics.partitions", kTopics<&KafkaTopicOptions::partitions>,

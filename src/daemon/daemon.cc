@@ -353,6 +353,8 @@ std::vector<intake::ReadinessCondition> Daemon::Readiness() {
   conditions.push_back({"not_draining", !draining, draining ? "the process is stopping" : ""});
   const std::string trouble = producer_->trouble();
   conditions.push_back({"producer", trouble.empty(), trouble});
+  if (const auto detour = producer_->detour())
+    conditions.push_back({"kafka_target", true, *detour});  // good all the same
   if (producer_->spool_state() != produce::SpoolState::kOff) {
     // Good all the same: events can be taken without it while Kafka is well.
     conditions.push_back({"spool", true, producer_->spool_trouble()});

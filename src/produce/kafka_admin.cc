@@ -90,6 +90,14 @@ core::Result<std::unique_ptr<KafkaAdmin>> KafkaAdmin::Make(const std::vector<Kaf
 
 KafkaAdmin::~KafkaAdmin() { rd_kafka_destroy(kafka_); }
 
+bool KafkaAdmin::Reach(Timeout timeout) {
+  const rd_kafka_metadata_t* metadata = nullptr;
+  const rd_kafka_resp_err_t error =
+      rd_kafka_metadata(kafka_, 0, nullptr, &metadata, static_cast<int>(timeout.count()));
+  if (metadata != nullptr) rd_kafka_metadata_destroy(metadata);
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 core::Result<KafkaAdmin::Cluster> KafkaAdmin::Look(Timeout timeout) {
   const rd_kafka_metadata_t* metadata = nullptr;
   const rd_kafka_resp_err_t error =

@@ -56,6 +56,9 @@ class KafkaAdmin {
   KafkaAdmin(const KafkaAdmin&) = delete;
   KafkaAdmin& operator=(const KafkaAdmin&) = delete;
 
+  // True if a broker answers at all.
+  bool Reach(Timeout timeout);
+
   // Brokers and all topics. Makes no topic.
   core::Result<Cluster> Look(Timeout timeout);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -36,8 +37,8 @@ std::int64_t NumberIn(const Settings& settings, std::string_view key) {
 
 class Check {
  public:
-  Check(const core::KafkaOptions& options, std::chrono::milliseconds timeout)
-      : options_(options), timeout_(timeout) {}
+  Check(const core::KafkaOptions& options, KafkaTarget target, std::chrono::milliseconds timeout)
+      : options_(options), target_(target), timeout_(timeout) {}
 
   std::vector<KafkaFinding> Run(const std::vector<std::string>& topics) {
     if (!Connect()) return std::move(findings_);
@@ -60,11 +61,11 @@ class Check {
 
  private:
   void Say(Verdict verdict, std::string text, std::string fix = {}) {
-    findings_.push_back({verdict, topic_, std::move(text), std::move(fix)});
+    findings_.push_back({verdict, target_, topic_, std::move(text), std::move(fix)});
   }
 
   bool Connect() {
-    const auto entries = MergeKafkaEntries(options_, DeliveryMode::kGuaranteed, "sluice");
+    const auto entries = MergeKafkaEntries(options_, DeliveryMode::kGuaranteed, "sluice", target_);
     const auto conf = MakeKafkaConf(entries);
     if (!conf) {
       Say(Verdict::kProblem, conf.error().message, "see sluice check-config");
@@ -253,6 +254,7 @@ class Check {
   }
 
   const core::KafkaOptions& options_;
+  const KafkaTarget target_;
   const std::chrono::milliseconds timeout_;
   std::int64_t max_record_bytes_ = 0;
   std::int64_t batch_bytes_ = 0;
@@ -282,7 +284,13 @@ std::string_view ToString(KafkaFinding::Verdict verdict) {
 std::vector<KafkaFinding> CheckKafka(const core::KafkaOptions& options,
                                      const std::vector<std::string>& topics,
                                      std::chrono::milliseconds timeout) {
-  return Check(options, timeout).Run(topics);
+  auto findings = Check(options, KafkaTarget::kFirst, timeout).Run(topics);
+  if (!options.fallback.configured()) return findings;
+  std::vector<std::string> there;
+  for (const std::string& topic : topics) there.push_back(options.fallback.topic_prefix + topic);
+  auto more = Check(options, KafkaTarget::kFallback, timeout).Run(there);
+  std::move(more.begin(), more.end(), std::back_inserter(findings));
+  return findings;
 }
 
 }  // namespace sluice::produce

@@ -33,14 +33,15 @@ KafkaClient::Limits KafkaClient::LimitsOf(const std::vector<KafkaEntry>& entries
 
 KafkaClient::KafkaClient(DeliveryMode mode, std::vector<KafkaEntry> entries,
                          const core::KafkaAdmitOptions& admit, KafkaTopics& topics,
-                         core::Metrics& metrics)
+                         core::Metrics& metrics, KafkaTarget target)
     : mode_(mode),
+      type_(WordOf(mode, target)),
       entries_(std::move(entries)),
       limits_(LimitsOf(entries_)),
       known_topics_(topics),
       metrics_(metrics),
-      kafka_metrics_(metrics, WordOf(mode)),
-      trouble_(WordOf(mode)),
+      kafka_metrics_(metrics, type_),
+      trouble_(type_),
       room_({.bound = limits_.queue_bytes,
              .admit_percent = mode == DeliveryMode::kGuaranteed ? admit.guaranteed : admit.hasty,
              .topic_share_percent = admit.topic_share}),
@@ -76,7 +77,9 @@ void KafkaClient::AddTopic(KafkaTopic& topic) {
   topic.handles[static_cast<std::size_t>(mode_)] = current_->OpenTopic(topic);
 }
 
-std::string_view KafkaClient::WordOf(DeliveryMode mode) {
+std::string_view KafkaClient::WordOf(DeliveryMode mode, KafkaTarget target) {
+  if (target == KafkaTarget::kFallback)
+    return mode == DeliveryMode::kGuaranteed ? "guaranteed-fallback" : "hasty-fallback";
   return mode == DeliveryMode::kGuaranteed ? "guaranteed" : "hasty";
 }
 
@@ -84,10 +87,9 @@ void KafkaClient::Refuse(const KafkaTopic& topic, const Record& record, Delivery
                          const Fate& fate, std::string_view message) {
   if (fate.code == core::ErrorCode::kQueueFull) {
     kafka_metrics_.queue_full->Increment();
-    core::Log(core::LogLevel::kWarn, "kafka_queue_full", message,
-              {{"producer_type", WordOf(mode_)}});
+    core::Log(core::LogLevel::kWarn, "kafka_queue_full", message, {{"producer_type", type_}});
   }
-  if (spill_ != nullptr && spill_->Take(topic.name(), record, fate, message, slot)) return;
+  if (spill_ != nullptr && spill_->Take(topic.home_name, record, fate, message, slot)) return;
   metrics_.RecordsFailed(1);
   Delivery::CompleteFailed(slot, fate.code, message);
 }
@@ -97,7 +99,8 @@ bool KafkaClient::Divert(const KafkaTopic& topic, const Record& record, Delivery
   if (spill_ == nullptr) return false;
   const auto reach = trouble_.bad() ? KafkaSpill::Reach::kOutOfReach : KafkaSpill::Reach::kUnknown;
   return spill_->Stalled(queued_bytes(), reach) &&
-         spill_->Take(topic.name(), record, {Persistence::kNo, core::ErrorCode::kDeliveryTimeout},
+         spill_->Take(topic.home_name, record,
+                      {Persistence::kNo, core::ErrorCode::kDeliveryTimeout},
                       "Kafka is out of reach", slot);
 }
 
@@ -110,7 +113,8 @@ bool KafkaClient::Spill(const rd_kafka_message_t& message, const Fate& fate) {
                       .has_key = message.key != nullptr,
                       .timestamp_ms = rd_kafka_message_timestamp(&message, nullptr)};
   replays_.Forget(SlotOf(message));  // afterwards the slot may be gone
-  return spill_->Take(topic, record, fate, DescribeFate(message.err, fate, topic), SlotOf(message));
+  return spill_->Take(KafkaHandle::TopicOf(message).home_name, record, fate,
+                      DescribeFate(message.err, fate, topic), SlotOf(message));
 }
 
 // The queue of the present generation; RD_KAFKA_RESP_ERR__FATAL never comes back: such a record is
@@ -226,6 +230,7 @@ void KafkaClient::OnReports(KafkaHandle& handle, KafkaHandle::Reports reports) {
   if (ended.size() > failed.size()) {
     if (spill_ != nullptr) spill_->Delivered();
     kafka_metrics_.Observe(latencies);
+    kafka_metrics_.delivered->Increment(static_cast<double>(ended.size() - failed.size()));
     trouble_.Clear();
   }
   // Nothing of a record may be touched after its slot is complete, and replayed ones are the next
@@ -317,7 +322,7 @@ void KafkaClient::OnError(KafkaHandle& handle, rd_kafka_resp_err_t error, const 
     case RD_KAFKA_RESP_ERR__RESOLVE:
       return;  // one broker of several; librdkafka's own log line says the same
     default:
-      core::Log(core::LogLevel::kWarn, "kafka_error", text, {{"producer_type", WordOf(mode_)}});
+      core::Log(core::LogLevel::kWarn, "kafka_error", text, {{"producer_type", type_}});
   }
 }
 
@@ -327,7 +332,7 @@ void KafkaClient::OnStatistics(KafkaHandle& handle, const char* json) {
 
 std::string KafkaClient::trouble() const {
   if (std::string text = trouble_.text(); !text.empty()) return text;
-  if (room_.IsFull()) return "the queue to Kafka is full (" + std::string(WordOf(mode_)) + ")";
+  if (room_.IsFull()) return "the queue to Kafka is full (" + std::string(type_) + ")";
   return {};
 }
 

@@ -51,9 +51,10 @@ class KafkaClient final : private KafkaHandle::Sink {
  public:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
-  // `topics` outlives the client.
+  // `topics` outlives the client. `target` is told in metrics and logs.
   KafkaClient(DeliveryMode mode, std::vector<KafkaEntry> entries,
-              const core::KafkaAdmitOptions& admit, KafkaTopics& topics, core::Metrics& metrics);
+              const core::KafkaAdmitOptions& admit, KafkaTopics& topics, core::Metrics& metrics,
+              KafkaTarget target = KafkaTarget::kFirst);
   ~KafkaClient();
   KafkaClient(const KafkaClient&) = delete;
   KafkaClient& operator=(const KafkaClient&) = delete;
@@ -73,6 +74,8 @@ class KafkaClient final : private KafkaHandle::Sink {
 
   const KafkaRoom& room() const { return room_; }
   std::uint64_t queued_bytes() const { return room_.bytes(); }
+  // Good reports since the start.
+  double delivered() const { return kafka_metrics_.delivered->Value(); }
   std::string trouble() const;
   // When the thread of the present generation last came round.
   SteadyTime last_poll() const { return polled_.last(); }
@@ -103,7 +106,7 @@ class KafkaClient final : private KafkaHandle::Sink {
     bool compressed = false;
   };
   static Limits LimitsOf(const std::vector<KafkaEntry>& entries);
-  static std::string_view WordOf(DeliveryMode mode);
+  static std::string_view WordOf(DeliveryMode mode, KafkaTarget target);
   static std::uint64_t SizeOf(const Record& record) {
     return record.value.size() + (record.has_key ? record.key.size() : 0);
   }
@@ -148,6 +151,7 @@ class KafkaClient final : private KafkaHandle::Sink {
   std::vector<KafkaHandle*> Handles();
 
   const DeliveryMode mode_;
+  const std::string_view type_;  // label of metrics and log lines
   const std::vector<KafkaEntry> entries_;
   const Limits limits_;
   KafkaTopics& known_topics_;

@@ -119,7 +119,7 @@ void KafkaClient::Renew(KafkaHandle& broken, const std::string& reason) {
   if (now - renewed_ < kRenewInterval) return;  // OnPolled comes back to it
   renewed_ = now;
   core::Log(core::LogLevel::kError, "kafka_producer_broken",
-            "making a new Kafka producer: " + reason, {{"producer_type", WordOf(mode_)}});
+            "making a new Kafka producer: " + reason, {{"producer_type", type_}});
   auto made = MakeHandle(entries_);
   if (!made) {
     core::Log(core::LogLevel::kError, "kafka_producer_failed", made.error().message);
@@ -161,7 +161,7 @@ void KafkaClient::ServeParked() {
     room_.GiveBack(UseOf(*one.topic), SizeOf(one.record));
     const Fate fate = ClassifyReport(error, RD_KAFKA_MSG_STATUS_NOT_PERSISTED);
     const std::string text = DescribeFate(error, fate, one.topic->name());
-    if (spill_ != nullptr && spill_->Take(one.topic->name(), one.record, fate, text, one.slot))
+    if (spill_ != nullptr && spill_->Take(one.topic->home_name, one.record, fate, text, one.slot))
       continue;
     if (mode_ == DeliveryMode::kHasty && error == RD_KAFKA_RESP_ERR__DESTROY)
       lost_.fetch_add(1, std::memory_order_relaxed);

@@ -43,17 +43,25 @@ struct Layer {
   const core::StringPairs* entries;
 };
 
-std::array<Layer, 4> LayersOf(const core::KafkaOptions& options, DeliveryMode mode) {
+std::vector<Layer> LayersOf(const core::KafkaOptions& options, DeliveryMode mode,
+                            KafkaTarget target) {
+  std::vector<Layer> layers = {{"kafka.conf", &options.conf},
+                               {"kafka.topic_conf", &options.topic_conf}};
   if (mode == DeliveryMode::kGuaranteed) {
-    return {{{"kafka.conf", &options.conf},
-             {"kafka.topic_conf", &options.topic_conf},
-             {"kafka.guaranteed.conf", &options.guaranteed_conf},
-             {"kafka.guaranteed.topic_conf", &options.guaranteed_topic_conf}}};
+    layers.push_back({"kafka.guaranteed.conf", &options.guaranteed_conf});
+    layers.push_back({"kafka.guaranteed.topic_conf", &options.guaranteed_topic_conf});
+  } else {
+    layers.push_back({"kafka.hasty.conf", &options.hasty_conf});
+    layers.push_back({"kafka.hasty.topic_conf", &options.hasty_topic_conf});
   }
-  return {{{"kafka.conf", &options.conf},
-           {"kafka.topic_conf", &options.topic_conf},
-           {"kafka.hasty.conf", &options.hasty_conf},
-           {"kafka.hasty.topic_conf", &options.hasty_topic_conf}}};
+  if (target == KafkaTarget::kFallback)
+    layers.push_back({"kafka.fallback.conf", &options.fallback.conf});
+  return layers;
+}
+
+std::vector<KafkaTarget> TargetsOf(const core::KafkaOptions& options) {
+  if (!options.fallback.configured()) return {KafkaTarget::kFirst};
+  return {KafkaTarget::kFirst, KafkaTarget::kFallback};
 }
 
 std::vector<KafkaEntry> Defaults(DeliveryMode mode, std::string_view user_agent) {
@@ -164,6 +172,16 @@ std::string Joined(const std::vector<std::string>& lines) {
   return text;
 }
 
+// Each once.
+void AddLines(std::string_view text, std::vector<std::string>& lines) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line(text.substr(0, end));
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
 }  // namespace
 
 void KafkaConfDeleter::operator()(rd_kafka_conf_s* conf) const { rd_kafka_conf_destroy(conf); }
@@ -173,11 +191,11 @@ bool IsIgnoredKafkaEntry(std::string_view name) {
 }
 
 std::vector<KafkaEntry> MergeKafkaEntries(const core::KafkaOptions& options, DeliveryMode mode,
-                                          std::string_view user_agent) {
+                                          std::string_view user_agent, KafkaTarget target) {
   std::vector<KafkaEntry> entries = Defaults(mode, user_agent);
   bool idempotent = true;
   const std::size_t defaults = entries.size();
-  for (const Layer& layer : LayersOf(options, mode)) {
+  for (const Layer& layer : LayersOf(options, mode, target)) {
     for (const auto& [name, value] : *layer.entries) {
       if (IsIgnoredKafkaEntry(name)) continue;
       if (IsAcks(name)) idempotent = value == "all" || value == "-1";
@@ -196,7 +214,7 @@ std::vector<KafkaEntry> MergeKafkaEntries(const core::KafkaOptions& options, Del
 std::vector<std::string> IgnoredKafkaEntries(const core::KafkaOptions& options) {
   std::vector<std::string> ignored;
   for (DeliveryMode mode : {DeliveryMode::kGuaranteed, DeliveryMode::kHasty}) {
-    for (const Layer& layer : LayersOf(options, mode)) {
+    for (const Layer& layer : LayersOf(options, mode, TargetsOf(options).back())) {
       for (const auto& entry : *layer.entries) {
         if (!IsIgnoredKafkaEntry(entry.first)) continue;
         std::string name = std::string(layer.name) + "." + entry.first;
@@ -220,18 +238,12 @@ core::Result<KafkaConfPtr> MakeKafkaConf(const std::vector<KafkaEntry>& entries)
 }
 
 core::Result<void> CheckKafkaConf(const core::KafkaOptions& options) {
-  // Both producers read kafka.conf: what is wrong there is told once.
+  // All producers read kafka.conf: what is wrong there is told once.
   std::vector<std::string> lines;
-  for (DeliveryMode mode : {DeliveryMode::kGuaranteed, DeliveryMode::kHasty}) {
-    const auto conf = MakeKafkaConf(MergeKafkaEntries(options, mode, "sluice"));
-    if (conf.has_value()) continue;
-    const std::string message = conf.error().message;
-    std::string_view rest = message;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      const std::string line(rest.substr(0, end));
-      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (KafkaTarget target : TargetsOf(options)) {
+    for (DeliveryMode mode : {DeliveryMode::kGuaranteed, DeliveryMode::kHasty}) {
+      const auto conf = MakeKafkaConf(MergeKafkaEntries(options, mode, "sluice", target));
+      if (!conf.has_value()) AddLines(conf.error().message, lines);
     }
   }
   if (!lines.empty()) return core::Error{core::ErrorCode::kInternal, Joined(lines)};
@@ -254,9 +266,9 @@ std::int64_t KafkaNumber(const rd_kafka_conf_s& conf, const char* name) {
   return value;
 }
 
-std::chrono::milliseconds KafkaMessageTimeout(const core::KafkaOptions& options,
-                                              DeliveryMode mode) {
-  const auto conf = MakeKafkaConf(MergeKafkaEntries(options, mode, "sluice"));
+std::chrono::milliseconds KafkaMessageTimeout(const core::KafkaOptions& options, DeliveryMode mode,
+                                              KafkaTarget target) {
+  const auto conf = MakeKafkaConf(MergeKafkaEntries(options, mode, "sluice", target));
   return std::chrono::milliseconds(conf ? KafkaNumber(**conf, "message.timeout.ms") : 0);
 }
 

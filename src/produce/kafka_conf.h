@@ -14,6 +14,9 @@ struct rd_kafka_conf_s;
 
 namespace sluice::produce {
 
+// Which of the two clusters: the one of kafka.conf, or that of kafka.fallback.conf.
+enum class KafkaTarget : std::uint8_t { kFirst, kFallback };
+
 // One entry for librdkafka and the place in our configuration that it comes from ("default" for
 // ours).
 struct KafkaEntry {
@@ -33,8 +36,11 @@ struct KafkaEntry {
 // 65536 (values and keys; the bound that counts) and queue.buffering.max.messages 1000000;
 // statistics each 5 s; reconnects at least each 2 s; an unknown topic is given 4 s to be
 // created, by the brokers unless `topics` says otherwise.
+//
+// For the fallback, kafka.fallback.conf is applied last, over everything else.
 std::vector<KafkaEntry> MergeKafkaEntries(const core::KafkaOptions& options, DeliveryMode mode,
-                                          std::string_view user_agent);
+                                          std::string_view user_agent,
+                                          KafkaTarget target = KafkaTarget::kFirst);
 
 // True if an entry is for the original's Kafka client alone and means nothing to librdkafka or to
 // us.
@@ -44,7 +50,8 @@ bool IsIgnoredKafkaEntry(std::string_view name);
 // once.
 std::vector<std::string> IgnoredKafkaEntries(const core::KafkaOptions& options);
 
-// For check-config: connects to nothing. All problems in one message, one a line.
+// For check-config: connects to nothing. All problems in one message, one a line; those of the
+// fallback too, if there is one.
 core::Result<void> CheckKafkaConf(const core::KafkaOptions& options);
 
 struct KafkaConfDeleter {
@@ -63,6 +70,7 @@ std::string KafkaText(const rd_kafka_conf_s& conf, const char* name);
 
 // What the entries of `options` come to, for checks against other settings. librdkafka looks for
 // overdue records once a second, in two steps: a report may come up to two seconds later.
-std::chrono::milliseconds KafkaMessageTimeout(const core::KafkaOptions& options, DeliveryMode mode);
+std::chrono::milliseconds KafkaMessageTimeout(const core::KafkaOptions& options, DeliveryMode mode,
+                                              KafkaTarget target = KafkaTarget::kFirst);
 
 }  // namespace sluice::produce

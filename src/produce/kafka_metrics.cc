@@ -57,6 +57,8 @@ KafkaMetrics::KafkaMetrics(core::Metrics& metrics, std::string_view producer_typ
   }
   queued_bytes = &Gauge(metrics, producer_type, "sluice_kafka_queue_bytes",
                         "Bytes of values and keys that wait for their delivery report");
+  delivered = &Counter(metrics, producer_type, "sluice_kafka_records_delivered_total",
+                       "Records with a good delivery report, by the producer that has it");
   queue_full = &Counter(metrics, producer_type, "sluice_kafka_queue_full_total",
                         "Records refused since the queue to Kafka was full");
   replayed = &Counter(metrics, producer_type, "sluice_kafka_records_replayed_total",

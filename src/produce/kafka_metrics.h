@@ -16,7 +16,8 @@
 namespace sluice::produce {
 
 // What one of the Kafka producers tells about itself, with the label producer_type ("guaranteed",
-// "hasty"). Counters may be touched from any thread.
+// "hasty", and for a second cluster "guaranteed-fallback" and "hasty-fallback"). Counters may be
+// touched from any thread.
 class KafkaMetrics {
  public:
   KafkaMetrics(core::Metrics& metrics, std::string_view producer_type);
@@ -39,6 +40,7 @@ class KafkaMetrics {
   void Observe(const Latencies& latencies);
 
   prometheus::Gauge* queued_bytes = nullptr;        // sluice_kafka_queue_bytes
+  prometheus::Counter* delivered = nullptr;         // sluice_kafka_records_delivered_total
   prometheus::Counter* queue_full = nullptr;        // sluice_kafka_queue_full_total
   prometheus::Counter* replayed = nullptr;          // sluice_kafka_records_replayed_total
   prometheus::Counter* possibly_written = nullptr;  // sluice_kafka_records_possibly_written_total

@@ -2,56 +2,43 @@
 
 #include <algorithm>
 #include <future>
+#include <utility>
 
 #include "core/log.h"
-#include "produce/kafka_client.h"
+#include "produce/fallback_watch.h"
+#include "produce/kafka_admin.h"
+#include "produce/kafka_cluster.h"
 #include "produce/kafka_conf.h"
-#include "produce/kafka_topic.h"
-#include "produce/kafka_topics.h"
 
 namespace sluice::produce {
 namespace {
 
-constexpr std::size_t kMaxTopicBytes = 249;
 constexpr std::chrono::milliseconds kReplayFlush{1000};  // at a stop, for what is on its way
-
-bool IsLegalTopic(std::string_view name) {
-  if (name.empty() || name.size() > kMaxTopicBytes || name == "." || name == "..") return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  });
-}
 
 }  // namespace
 
 KafkaProducer::KafkaProducer(const core::KafkaOptions& options, std::string_view user_agent,
                              core::Metrics& metrics)
-    : options_(options),
-      user_agent_(user_agent),
-      metrics_(metrics),
-      hasty_percent_(options.admit.hasty) {
-  known_topics_ = std::make_unique<KafkaTopics>(
-      options.topics, MergeKafkaEntries(options, DeliveryMode::kGuaranteed, user_agent),
-      [this](KafkaTopic& topic) {
-        guaranteed_->RefreshTopic(topic);
-        hasty_->RefreshTopic(topic);
-      },
-      metrics);
-  const auto make = [&](DeliveryMode mode) {
-    return std::make_unique<KafkaClient>(mode, MergeKafkaEntries(options, mode, user_agent),
-                                         options.admit, *known_topics_, metrics);
+    : options_(options), user_agent_(user_agent), metrics_(metrics) {
+  const auto make = [&](KafkaTarget target) {
+    return std::make_unique<KafkaCluster>(options_, target, user_agent_, metrics_);
   };
-  guaranteed_ = make(DeliveryMode::kGuaranteed);
-  hasty_ = make(DeliveryMode::kHasty);
+  first_ = make(KafkaTarget::kFirst);
+  if (!options_.fallback.configured()) return;
+  fallback_ = make(KafkaTarget::kFallback);
+  watch_ = std::make_unique<FallbackWatch>(
+      options_.fallback, [this](std::chrono::milliseconds longest) { return LookAtFirst(longest); },
+      metrics_);
 }
 
 KafkaProducer::~KafkaProducer() { KafkaProducer::Stop(std::chrono::steady_clock::now()); }
 
 core::Result<void> KafkaProducer::Start() {
-  if (auto started = guaranteed_->Start(); !started) return started;
-  if (auto started = hasty_->Start(); !started) return started;
-  known_topics_->Start();
+  if (auto started = first_->Start(); !started) return started;
+  if (fallback_ != nullptr) {
+    if (auto started = fallback_->Start(); !started) return started;
+    watch_->Start();
+  }
   if (spool_ == nullptr) return {};
   if (auto started = replay_->Start(); !started) return started;
   spool_->Start(*replay_);
@@ -63,81 +50,84 @@ void KafkaProducer::UseSpool(const core::SpoolOptions& options, const std::strin
   spool_ops_ = std::move(ops);
   replay_ = std::make_unique<KafkaReplay>(options_, user_agent_);
   spool_ = std::make_unique<Spool>(options, folder, *spool_ops_, metrics_);
-  guaranteed_spill_ =
-      std::make_unique<KafkaSpill>(*spool_, DeliveryMode::kGuaranteed, options.after);
-  hasty_spill_ = std::make_unique<KafkaSpill>(*spool_, DeliveryMode::kHasty, options.after);
-  guaranteed_->SpillTo(*guaranteed_spill_);
-  hasty_->SpillTo(*hasty_spill_);
+  first_->SpillTo(*spool_, options.after);
+  if (fallback_ != nullptr) fallback_->SpillTo(*spool_, options.after);
 }
 
-KafkaClient& KafkaProducer::client(DeliveryMode mode) const {
-  return mode == DeliveryMode::kGuaranteed ? *guaranteed_ : *hasty_;
+KafkaClient& KafkaProducer::client(DeliveryMode mode) const { return first_->client(mode); }
+
+bool KafkaProducer::IsAway() const {
+  return watch_ != nullptr && watch_->target() == KafkaTarget::kFallback;
+}
+
+// What is delivered proves more than an answer, and is free. A cluster that answers and delivers
+// nothing is not out of reach: what it has would be missed in the other one.
+FallbackSwitch::Sign KafkaProducer::LookAtFirst(std::chrono::milliseconds longest) {
+  const double delivered = first_->delivered();
+  if (delivered != std::exchange(delivered_before_, delivered)) return FallbackSwitch::Sign::kWell;
+  if (probe_ == nullptr) {
+    auto made =
+        KafkaAdmin::Make(MergeKafkaEntries(options_, DeliveryMode::kGuaranteed, user_agent_));
+    if (!made) {
+      core::Log(core::LogLevel::kError, "kafka_admin_failed", made.error().message);
+      return FallbackSwitch::Sign::kWell;  // nothing can be said against it
+    }
+    probe_ = std::move(*made);
+  }
+  return probe_->Reach(longest) ? FallbackSwitch::Sign::kWell : FallbackSwitch::Sign::kOutOfReach;
 }
 
 Topic* KafkaProducer::OpenTopic(std::string_view name) {
-  const std::lock_guard lock(topics_mutex_);
-  auto at = topics_.find(name);
-  if (at == topics_.end()) {
-    at = topics_.emplace(std::string(name), std::make_unique<KafkaTopic>(name)).first;
-    at->second->legal = IsLegalTopic(name);
-    if (at->second->legal) {
-      guaranteed_->AddTopic(*at->second);
-      hasty_->AddTopic(*at->second);
-      known_topics_->Add(*at->second);
-    }
-  }
-  return at->second.get();
+  KafkaTopic& topic = first_->OpenTopic(name);
+  if (fallback_ != nullptr) topic.in_fallback.store(&fallback_->OpenTopic(name));
+  return &topic;
 }
 
 void KafkaProducer::Produce(Topic& topic, DeliveryMode mode, const Record& record,
                             DeliverySlot* slot) {
-  auto& kafka_topic = static_cast<KafkaTopic&>(topic);
-  if (!kafka_topic.legal) {
-    metrics_.RecordsHanded(1);
-    metrics_.RecordsFailed(1);
-    return Delivery::CompleteFailed(
-        slot, core::ErrorCode::kStreamNotConfigured,
-        "the stream's topic " + kafka_topic.name() +
-            " is no legal Kafka topic name (letters, digits, '.', '_', '-', at most 249)");
-  }
-  client(mode).Produce(kafka_topic, record, slot);
+  auto& in_first = static_cast<KafkaTopic&>(topic);
+  if (IsAway()) return fallback_->Produce(*in_first.in_fallback, mode, record, slot);
+  first_->Produce(in_first, mode, record, slot);
 }
 
 std::uint64_t KafkaProducer::queued_bytes() const {
-  return guaranteed_->queued_bytes() + hasty_->queued_bytes();
+  return first_->queued_bytes() + (fallback_ == nullptr ? 0 : fallback_->queued_bytes());
 }
 
 std::uint64_t KafkaProducer::max_queued_bytes() const {
-  return guaranteed_->room().bound() + hasty_->room().bound();
+  return first_->max_queued_bytes() + (fallback_ == nullptr ? 0 : fallback_->max_queued_bytes());
 }
 
 bool KafkaProducer::HasRoom(DeliveryMode mode) const {
-  // Hasty events would only add to what brokers cannot take from the guaranteed ones.
-  const KafkaRoom& room = client(mode).room();
-  const bool others_first =
-      mode == DeliveryMode::kHasty && guaranteed_->room().IsFilledTo(hasty_percent_);
-  if (!others_first && room.bytes() < room.admitted_bytes()) return true;
+  if (Target().HasRoom(mode)) return true;
   return spool_ != nullptr && spool_->Covers(mode) && spool_->state() == SpoolState::kOn;
 }
 
 std::chrono::seconds KafkaProducer::DrainTime(DeliveryMode mode) const {
-  return client(mode).room().DrainTime();
+  return Target().client(mode).room().DrainTime();
 }
 
 std::string KafkaProducer::trouble() const {
-  std::string trouble = guaranteed_->trouble();
-  return trouble.empty() ? hasty_->trouble() : trouble;
+  const std::string trouble = Target().trouble();
+  return trouble.empty() || !IsAway() ? trouble : "fallback cluster: " + trouble;
+}
+
+std::optional<std::string> KafkaProducer::detour() const {
+  if (watch_ == nullptr) return std::nullopt;
+  return watch_->Detour();
 }
 
 StopReport KafkaProducer::Stop(std::chrono::steady_clock::time_point deadline) {
   deadline = std::min(deadline, std::chrono::steady_clock::now() + options_.flush_timeout);
-  known_topics_->BeginStop();
+  if (watch_ != nullptr) watch_->BeginStop();
   if (spool_ != nullptr) spool_->StopReplay();
-  auto hasty = std::async(std::launch::async, [&] { return hasty_->Stop(deadline); });
+  std::future<std::uint64_t> elsewhere;
+  if (fallback_ != nullptr)
+    elsewhere = std::async(std::launch::async, [&] { return fallback_->Stop(deadline); });
   StopReport report;
-  report.lost = guaranteed_->Stop(deadline);
-  report.lost += hasty.get();
-  known_topics_->Stop();
+  report.lost = first_->Stop(deadline);
+  if (elsewhere.valid()) report.lost += elsewhere.get();
+  if (watch_ != nullptr) watch_->Stop();
   if (spool_ == nullptr) return report;
   replay_->Stop(std::min(deadline, std::chrono::steady_clock::now() + kReplayFlush));
   const Spool::Report kept = spool_->Finish(std::chrono::steady_clock::now() + kReplayFlush);

@@ -1,26 +1,25 @@
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "produce/fallback_switch.h"
 #include "produce/kafka_replay.h"
 #include "produce/producer.h"
 #include "produce/spool.h"
 
 namespace sluice::produce {
 
+class FallbackWatch;
+class KafkaAdmin;
 class KafkaClient;
-class KafkaTopics;
-struct KafkaTopic;
+class KafkaCluster;
 
-// Records to the topics of a Kafka cluster, through two librdkafka producers: guaranteed (short
-// linger, answers from the delivery report) and hasty (long linger). Neither blocks; each is
-// bounded by bytes and answers kQueueFull above. What the cluster says about topics is asked beside
-// (KafkaTopics). A topic whose name Kafka does not allow gets
-// kStreamNotConfigured. Produce and OpenTopic from any thread, Start and Stop from one.
+// Records to the topics of a Kafka cluster (KafkaCluster), and to a second one while the first is
+// out of reach, where there is one (FallbackWatch). What Kafka does not take goes to the spool, and
+// from there to the first cluster only. Produce and OpenTopic from any thread, Start and Stop from
+// one.
 class KafkaProducer final : public Producer {
  public:
   // The options are good (CheckKafkaConf).
@@ -37,38 +36,40 @@ class KafkaProducer final : public Producer {
   std::uint64_t queued_bytes() const override;
   std::uint64_t max_queued_bytes() const override;
   std::string trouble() const override;
+  std::optional<std::string> detour() const override;
   SpoolState spool_state() const override;
   std::uint64_t spool_waiting() const override;
   std::string spool_trouble() const override;
   std::chrono::steady_clock::time_point last_poll() const override;
 
-  // Flushes both until `deadline`, but no longer than kafka's flush time-out; what is left goes to
-  // the spool. `lost` counts hasty records that it did not take: a guaranteed one was refused to
-  // its requester.
+  // Flushes everything until `deadline`, but no longer than kafka's flush time-out; what is left
+  // goes to the spool. `lost` counts hasty records that it did not take: a guaranteed one was
+  // refused to its requester.
   StopReport Stop(std::chrono::steady_clock::time_point deadline) override;
 
   // Before Start: what Kafka does not take is kept there. `ops` of the spool outlives this.
   void UseSpool(const core::SpoolOptions& options, const std::string& folder,
                 std::unique_ptr<FileOps> ops);
 
-  KafkaClient& client(DeliveryMode mode) const;  // for drills and tests
+  KafkaClient& client(DeliveryMode mode) const;  // of the first cluster; for drills and tests
   Spool* spool() { return spool_.get(); }        // null: there is none
 
  private:
+  bool IsAway() const;
+  const KafkaCluster& Target() const { return IsAway() ? *fallback_ : *first_; }
+  FallbackSwitch::Sign LookAtFirst(std::chrono::milliseconds longest);
+
   const core::KafkaOptions options_;
   const std::string user_agent_;
   core::Metrics& metrics_;
-  const int hasty_percent_;
-  std::unique_ptr<KafkaTopics> known_topics_;
   std::unique_ptr<FileOps> spool_ops_;
   std::unique_ptr<KafkaReplay> replay_;
   std::unique_ptr<Spool> spool_;
-  std::unique_ptr<KafkaSpill> guaranteed_spill_;
-  std::unique_ptr<KafkaSpill> hasty_spill_;
-  std::unique_ptr<KafkaClient> guaranteed_;
-  std::unique_ptr<KafkaClient> hasty_;
-  std::mutex topics_mutex_;
-  std::map<std::string, std::unique_ptr<KafkaTopic>, std::less<>> topics_;
+  std::unique_ptr<KafkaCluster> first_;
+  std::unique_ptr<KafkaCluster> fallback_;  // null: there is none, nor the watch
+  std::unique_ptr<FallbackWatch> watch_;
+  std::unique_ptr<KafkaAdmin> probe_;  // of the watch's thread
+  double delivered_before_ = 0;        // of the watch's thread
 };
 
 // Fails with all that is wrong in the options.

@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "produce/producer.h"
 
@@ -21,9 +23,12 @@ struct KafkaOpenTopic;
 
 // A topic as the two clients know it. The atomics may be touched from any thread.
 struct KafkaTopic final : Topic {
-  explicit KafkaTopic(std::string_view name) : Topic(name) {}
+  explicit KafkaTopic(std::string_view name) : KafkaTopic(name, name) {}
+  KafkaTopic(std::string_view name, std::string_view home) : Topic(name), home_name(home) {}
 
-  bool legal = true;                         // for Kafka's rules of names
+  const std::string home_name;  // in the first cluster: the spool keeps records under it
+  std::atomic<KafkaTopic*> in_fallback{nullptr};  // of the same stream, if there is such a cluster
+  bool legal = true;                              // for Kafka's rules of names
   std::array<KafkaOpenTopic*, 2> handles{};  // by DeliveryMode; each written by its client only
 
   std::array<std::atomic<std::uint64_t>, 2> queued_bytes{};  // by DeliveryMode

@@ -18,6 +18,12 @@ constexpr milliseconds kQuestionTime{1500};
 constexpr milliseconds kRepeatTime{1000};  // between questions that something gave rise to
 constexpr milliseconds kGatherTime{20};    // a new topic seldom comes alone
 
+// The first cluster's go without: they are older than the fallback.
+prometheus::Labels LabelsOf(KafkaTarget target) {
+  if (target == KafkaTarget::kFirst) return {};
+  return {{"cluster", "fallback"}};
+}
+
 std::uint64_t LimitIn(const KafkaAdmin::Settings& settings) {
   const auto at = settings.find("max.message.bytes");
   std::uint64_t limit = 0;
@@ -29,7 +35,7 @@ std::uint64_t LimitIn(const KafkaAdmin::Settings& settings) {
 }  // namespace
 
 KafkaTopics::KafkaTopics(const core::KafkaTopicOptions& options, std::vector<KafkaEntry> entries,
-                         AppearedFunction on_appeared, core::Metrics& metrics)
+                         AppearedFunction on_appeared, core::Metrics& metrics, KafkaTarget target)
     : options_(options),
       entries_(std::move(entries)),
       on_appeared_(std::move(on_appeared)),
@@ -37,7 +43,7 @@ KafkaTopics::KafkaTopics(const core::KafkaTopicOptions& options, std::vector<Kaf
                    .Name("sluice_kafka_topics_missing")
                    .Help("Topics of streams that the cluster does not have")
                    .Register(metrics.registry())
-                   .Add({})) {}
+                   .Add(LabelsOf(target))) {}
 
 KafkaTopics::~KafkaTopics() { Stop(); }
 

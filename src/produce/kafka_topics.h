@@ -30,9 +30,10 @@ class KafkaTopics {
   // A topic that was missing is there; on the thread of this.
   using AppearedFunction = std::function<void(KafkaTopic& topic)>;
 
-  // `entries` are those of a producer.
+  // `entries` are those of a producer to `target`.
   KafkaTopics(const core::KafkaTopicOptions& options, std::vector<KafkaEntry> entries,
-              AppearedFunction on_appeared, core::Metrics& metrics);
+              AppearedFunction on_appeared, core::Metrics& metrics,
+              KafkaTarget target = KafkaTarget::kFirst);
   ~KafkaTopics();
   KafkaTopics(const KafkaTopics&) = delete;
   KafkaTopics& operator=(const KafkaTopics&) = delete;

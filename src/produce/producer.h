@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -91,6 +92,10 @@ class Producer {
   // Empty if events can be delivered as far as is known, else why not ("all brokers down"); for
   // /readyz.
   virtual std::string trouble() const { return {}; }
+
+  // Nothing where there is one place for records only. Else empty while they go to the usual one,
+  // or why they go elsewhere.
+  virtual std::optional<std::string> detour() const { return std::nullopt; }
 
   // What the spool is able to do, and why no more: empty if nothing can be said against it.
   virtual SpoolState spool_state() const { return SpoolState::kOff; }

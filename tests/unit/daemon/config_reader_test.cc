@@ -199,6 +199,33 @@ TEST_CASE("CheckConfig: an entry that librdkafka does not know is named with its
   CHECK(reading.problems[1].Line().rfind("F:7: kafka.hasty.conf.acks: ", 0) == 0);
 }
 
+TEST_CASE("CheckConfig: a fallback is another cluster, taken after the first had its time") {
+  const std::string kafka = With(
+      "kafka:\n  conf:\n    metadata.broker.list: a:1\n"
+      "  fallback:\n    conf: {metadata.broker.list: b:1}\n");
+  CHECK(ProblemLines(ReadText(kafka)) == Lines{});
+  CHECK(ProblemLines(ReadText(kafka, {"kafka.fallback.conf.metadata.broker.list=a:1"})) ==
+        Lines{"--set: kafka.fallback.conf: names the brokers that kafka.conf names; give those of "
+              "another cluster"});
+  CHECK(ProblemLines(ReadText(kafka, {"kafka.fallback.conf={acks: all}"})) ==
+        Lines{"--set: kafka.fallback.conf: names no brokers, so that the fallback would be the "
+              "first cluster again: set metadata.broker.list in it"});
+  CHECK(
+      ProblemLines(ReadText(kafka, {"kafka.fallback.conf={}", "kafka.fallback.topic_prefix=x"})) ==
+      Lines{"--set: kafka.fallback.topic_prefix: is set, but there is no fallback: set "
+            "kafka.fallback.conf.metadata.broker.list"});
+  CHECK(ProblemLines(ReadText(kafka, {"kafka.fallback.after=8s"})) ==
+        Lines{"--set: kafka.fallback.after: is 8000 ms, not above message.timeout.ms of the "
+              "guaranteed producer (8000 ms), so that later events of a stream would be in the "
+              "fallback while earlier ones may still get into the first cluster; raise it"});
+  CHECK(ReadText(kafka, {"kafka.fallback.after=999"}).problems.size() == 1);
+  CHECK(ReadText(kafka, {"kafka.fallback.back_after=0"}).problems.size() == 1);
+  CHECK(ReadText(kafka, {"kafka.fallback.conf.message.timeout.ms=20000"}).problems.size() == 1);
+  const ConfigReading wrong = ReadText(kafka, {"kafka.fallback.conf.akcs=all"});
+  REQUIRE(wrong.problems.size() == 1);
+  CHECK(wrong.problems[0].key == "kafka.fallback.conf.akcs");
+}
+
 TEST_CASE("CheckConfig: output kafka without brokers says which entry is missing") {
   const ConfigReading reading = ReadText(With("output: kafka\n"));
   REQUIRE(reading.problems.size() == 1);
