@@ -19,6 +19,7 @@
 #include "produce/kafka_replay.h"
 #include "produce/spool.h"
 #include "produce/spool_inspect.h"
+#include "produce/spool_return.h"
 
 namespace sluice::cli {
 namespace {
@@ -193,7 +194,11 @@ const CommandSpec& SpoolReplaySpec() {
       "Send the records that wait to Kafka, and remove what is delivered.",
       "What serve does by itself after a start; for a spool whose instance does not come back.\n"
       "Exit code 0: nothing waits any more, 1: something does.",
-      {kConfigOption, kSetOption, kDirOption}};
+      {kConfigOption,
+       kSetOption,
+       kDirOption,
+       {"--aside", "",
+        "also the records that Kafka refused for good: once more, behind the rest"}}};
   return spec;
 }
 
@@ -202,8 +207,15 @@ int SpoolReplay(const Arguments& arguments) {
     return Fail(kUsage, "spool replay needs --config, which names the brokers");
   Opened spool;
   if (const int code = Open(arguments, Use::kAlone, spool); code != kGood) return code;
-  spool.ops = produce::MakePosixFileOps();  // the lock is the spool's from here on
   const core::OutputOptions& output = spool.config.output;
+  if (arguments.Has("--aside")) {
+    const produce::SpoolReturn returned =
+        produce::ReturnSpoolAside(*spool.ops, spool.folder, output.spool.segment_bytes);
+    PrintProblems(returned.problems);
+    if (!returned.problems.empty()) return kBad;
+    Print(stdout, std::to_string(returned.records) + " records were put back\n");
+  }
+  spool.ops = produce::MakePosixFileOps();  // the lock is the spool's from here on
   core::Metrics metrics(spool.config.metrics, spool.config.service_name);
   produce::KafkaReplay target(output.kafka, spool.config.user_agent);
   if (const auto started = target.Start(); !started) return Fail(kUsage, started.error().message);

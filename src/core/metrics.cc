@@ -46,9 +46,9 @@ bool IsEventFailure(ErrorCode code) {
          code != ErrorCode::kUnsupportedMediaType;
 }
 
-// Debug builds end here: something was counted twice, or as ended before it began.
+// Debug builds, and sluice_checked of the tests, end here: something was counted twice, or as ended before it began.
 void CheckAccount(std::string_view what, std::uint64_t begun, std::uint64_t ended) {
-#ifndef NDEBUG
+#if !defined(NDEBUG) || defined(SLUICE_CHECK_ACCOUNTS)
   if (ended > begun) {
     Log(LogLevel::kFatal, "conservation_broken", "more have ended than were begun",
         {{"what", what},
@@ -269,8 +269,8 @@ std::uint64_t Metrics::records_in_flight() const {
 }
 
 void Metrics::CheckSettled() const {
-  const std::uint64_t in_flight = records_in_flight();
-  CheckAccount("records at the end", 0, in_flight);
+  CheckAccount("records at the end", 0, records_in_flight());
+  CheckAccount("events at the end", 0, events_in_flight());
 }
 
 // What has ended is read first: whoever counted an end had counted the beginning before, and

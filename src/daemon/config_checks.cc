@@ -286,10 +286,12 @@ class Checker {
     }
     const milliseconds there = produce::KafkaMessageTimeout(
         kafka, produce::DeliveryMode::kGuaranteed, produce::KafkaTarget::kFallback);
-    if (there.count() == 0 || there >= config_.limits.delivery_timeout) {
+    if (there.count() == 0 ||
+        there + produce::KafkaWaves::kLongestHold >= config_.limits.delivery_timeout) {
       Complain("kafka.fallback.conf",
-               "makes message.timeout.ms of the guaranteed producer " + Ms(there) +
-                   ", not below limits.delivery_timeout (" + Ms(config_.limits.delivery_timeout) +
+               "makes message.timeout.ms of the guaranteed producer " + Ms(there) + ", not " +
+                   Ms(produce::KafkaWaves::kLongestHold) + " below limits.delivery_timeout (" +
+                   Ms(config_.limits.delivery_timeout) +
                    "), so that an event could be delivered after its 503; lower it or raise "
                    "limits.delivery_timeout");
     }

@@ -259,6 +259,7 @@ void EventPipeline::Impl::SendErrorEvent(ErrorEvent&& event) {
   facts.now_json = now_json_;
   auto job = std::make_unique<IngestJob>(&OnDone, this);
   job->own_events = true;
+  job->mode = produce::DeliveryMode::kHasty;  // so that the spool keeps it
   job->error_event = std::move(event);
   ++own_jobs_;
   if (!Parse(std::string_view(text).substr(0, size), BodyKind::kJson, *job)) {

@@ -386,7 +386,7 @@ std::uint64_t KafkaClient::Stop(steady_clock::time_point deadline) {
     handle->Flush(end);
   }
   for (KafkaHandle* handle : Handles()) {
-    const int silent = handle->waiting();
+    const std::int64_t silent = handle->waiting();
     if (silent > 0 && mode_ == DeliveryMode::kHasty)
       lost_.fetch_add(static_cast<std::uint64_t>(silent), std::memory_order_relaxed);
   }

@@ -91,7 +91,12 @@ void KafkaHandle::ReleaseAll(Release release) {
       refused.clear();
     }
   }
-  for (const auto& [topic, one] : given_back) sink_.OnRefused(*this, *topic, one);
+  for (const auto& [topic, one] : given_back) GiveBack(*topic, one);
+}
+
+void KafkaHandle::GiveBack(KafkaTopic& topic, const KafkaWaves::Refused& refused) {
+  sink_.OnRefused(*this, topic, refused);
+  waiting_.fetch_sub(1, std::memory_order_release);
 }
 
 void KafkaHandle::EndLongHolds() {
@@ -123,7 +128,7 @@ void KafkaHandle::OnReports(Reports reports) {
     KafkaOpenTopic* const topic = FindOpen(rkt);
     if (topic == nullptr) continue;
     topic->waves.OnReports(static_cast<std::uint32_t>(i - first), now, refused);
-    for (const KafkaWaves::Refused& one : refused) sink_.OnRefused(*this, topic->topic, one);
+    for (const KafkaWaves::Refused& one : refused) GiveBack(topic->topic, one);
     refused.clear();
   }
   sink_.OnReports(*this, reports);
@@ -137,6 +142,7 @@ void KafkaHandle::Serve(rd_kafka_event_t* event) {
         const std::size_t n = rd_kafka_event_message_array(event, reports.data(), reports.size());
         if (n == 0) return;
         OnReports(Reports(reports.data(), n));
+        waiting_.fetch_sub(static_cast<std::int64_t>(n), std::memory_order_release);
       }
     }
     case RD_KAFKA_EVENT_ERROR:
@@ -168,7 +174,11 @@ KafkaOpenTopic* KafkaHandle::OpenTopic(KafkaTopic& topic) {
 
 rd_kafka_resp_err_t KafkaHandle::Produce(KafkaOpenTopic& topic, const Record& record,
                                          DeliverySlot* slot) {
-  return topic.waves.Produce(record, slot, std::chrono::steady_clock::now());
+  waiting_.fetch_add(1, std::memory_order_relaxed);  // before: its report may come at once
+  const rd_kafka_resp_err_t error =
+      topic.waves.Produce(record, slot, std::chrono::steady_clock::now());
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) waiting_.fetch_sub(1, std::memory_order_release);
+  return error;
 }
 
 rd_kafka_resp_err_t KafkaHandle::Send(rd_kafka_topic_t* topic, const Record& record,
@@ -192,8 +202,12 @@ rd_kafka_resp_err_t KafkaHandle::Produce(KafkaTopic& topic, const Record& record
   // librdkafka has one object for each name: its reports are counted where the topic is open.
   KafkaOpenTopic* const open = FindOpen(made);
   if (open != nullptr) open->waves.Count();
+  waiting_.fetch_add(1, std::memory_order_relaxed);
   const rd_kafka_resp_err_t error = Send(made, record, slot);
-  if (open != nullptr && error != RD_KAFKA_RESP_ERR_NO_ERROR) open->waves.Uncount();
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    waiting_.fetch_sub(1, std::memory_order_release);
+    if (open != nullptr) open->waves.Uncount();
+  }
   rd_kafka_topic_destroy(made);  // the queued record holds it on its own account
   return error;
 }

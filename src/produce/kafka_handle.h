@@ -95,10 +95,9 @@ class KafkaHandle {
   // Gives back what is queued and what is in flight; the reports come as usual.
   void Purge();
 
-  // Records without a report that was taken.
-  int waiting() const {
-    return rd_kafka_outq_len(kafka_) + static_cast<int>(held_.load(std::memory_order_relaxed));
-  }
+  // Records whose report was not taken yet, those that are held included. librdkafka's own number
+  // (rd_kafka_outq_len) has the log lines and errors in it that wait to be polled.
+  std::int64_t waiting() const { return waiting_.load(std::memory_order_acquire); }
 
   // True once the producer can never produce again; `text` says why.
   bool IsFatal(std::string* text) const;
@@ -126,6 +125,7 @@ class KafkaHandle {
   void Run();
   void Serve(rd_kafka_event_t* event);
   void OnReports(Reports reports);
+  void GiveBack(KafkaTopic& topic, const KafkaWaves::Refused& refused);
   void EndLongHolds();
   void OpenWaves();
   template <class Release>
@@ -138,6 +138,7 @@ class KafkaHandle {
   std::atomic<std::int64_t> held_{0};
   std::mutex topics_mutex_;
   std::unordered_map<const rd_kafka_topic_t*, std::unique_ptr<KafkaOpenTopic>> topics_;
+  std::atomic<std::int64_t> waiting_{0};
   std::atomic<bool> ending_{false};
   std::thread thread_;
 };

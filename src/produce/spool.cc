@@ -144,6 +144,7 @@ std::string Spool::trouble() const {
 }
 
 void Spool::StopReplay() {
+  if (!lost_before_) lost_before_ = writer_.hasty_failed();
   if (replaying_.load(std::memory_order_acquire)) replayer_->Stop();
 }
 
@@ -151,7 +152,7 @@ Spool::Report Spool::Finish(std::chrono::steady_clock::time_point deadline) {
   writer_.Stop();
   Report report;
   report.written = writer_.written();
-  report.lost = writer_.hasty_failed();
+  report.lost = writer_.hasty_failed() - lost_before_.value_or(0);
   if (!replaying_.load(std::memory_order_acquire)) return report;
   replayer_->Stop();
   replayer_->Finish(deadline);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -59,14 +60,14 @@ class Spool {
   // Empty if it takes events, else why not; for /readyz.
   std::string trouble() const;
 
-  // Nothing is sent to the target from now on. What it has may then be given back.
+  // The end begins: nothing is sent to the target from now on. What it has may then be given back.
   void StopReplay();
 
   struct Report {
     std::uint64_t written = 0;   // since the start
     std::uint64_t replayed = 0;  // since the start
     std::uint64_t waiting = 0;   // now
-    std::uint64_t lost = 0;      // hasty records that could not be kept, since the start
+    std::uint64_t lost = 0;      // hasty records that could not be kept, since StopReplay
   };
 
   // Writes what was taken, and the checkpoint; waits for the target's reports until `deadline`.
@@ -92,6 +93,7 @@ class Spool {
   std::unique_ptr<SpoolReplayer> replayer_;  // once the folder is open
   std::atomic<bool> replaying_{false};       // replayer_ is there
   bool locked_ = false;
+  std::optional<std::uint64_t> lost_before_;  // when the end began
 };
 
 }  // namespace sluice::produce

@@ -40,5 +40,7 @@ class SpoolAside {
 };
 
 inline constexpr std::string_view kRefusedName = "refused.spool";
+// The former while its records are put back (ReturnSpoolAside).
+inline constexpr std::string_view kReturningName = "returning.spool";
 
 }  // namespace sluice::produce

@@ -207,14 +207,24 @@ std::vector<std::string> ReadSpool(FileOps& ops, const std::string& folder,
   return problems;
 }
 
+std::vector<std::string> ReadSpoolFile(FileOps& ops, const std::string& path,
+                                       const std::function<bool(const SpoolRecord&)>& see) {
+  std::vector<std::string> problems;
+  SegmentFile file(ops, path);
+  if (file.Look(problems)) file.Walk(kSegmentHeaderBytes, see, problems);
+  return problems;
+}
+
 std::vector<std::string> ReadSpoolAside(FileOps& ops, const std::string& folder,
                                         const std::function<bool(const SpoolRecord&)>& see) {
   std::vector<std::string> problems;
   std::vector<std::string> names;
   ops.ListFiles(folder + "/aside", &names);
-  if (std::find(names.begin(), names.end(), kRefusedName) == names.end()) return problems;
-  SegmentFile file(ops, folder + "/aside/" + std::string(kRefusedName));
-  if (file.Look(problems)) file.Walk(kSegmentHeaderBytes, see, problems);
+  for (const std::string_view name : {kReturningName, kRefusedName}) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    SegmentFile file(ops, folder + "/aside/" + std::string(name));
+    if (file.Look(problems) && !file.Walk(kSegmentHeaderBytes, see, problems)) break;
+  }
   return problems;
 }
 

@@ -41,6 +41,10 @@ SpoolContents InspectSpool(FileOps& ops, const std::string& folder, SpoolDepth d
 std::vector<std::string> ReadSpool(FileOps& ops, const std::string& folder,
                                    const std::function<bool(const SpoolRecord&)>& see);
 
+// The same for every record of one file.
+std::vector<std::string> ReadSpoolFile(FileOps& ops, const std::string& path,
+                                       const std::function<bool(const SpoolRecord&)>& see);
+
 // The same for the records that were set aside.
 std::vector<std::string> ReadSpoolAside(FileOps& ops, const std::string& folder,
                                         const std::function<bool(const SpoolRecord&)>& see);

@@ -2,11 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <future>
 #include <set>
 #include <thread>
 
 #include "produce/kafka_check.h"
 #include "produce/kafka_client.h"
+#include "produce/kafka_handle.h"
 #include "support/mock_kafka.h"
 #include "unit/produce/waiting_delivery.h"
 
@@ -399,6 +401,36 @@ TEST_CASE_FIXTURE(Fixture, "KafkaProducer: Stop gives up in time and counts the 
   REQUIRE(delivery.Wait());
   for (std::uint32_t i = 0; i < 5; ++i) CHECK(delivery.Fate(i).starts_with("shutting_down: "));
   CHECK(producer->queued_bytes() == 0);
+}
+
+TEST_CASE("KafkaHandle: what librdkafka has to say is no record that waits") {
+  // Polls nothing while it is held: log lines pile up.
+  struct Sink final : KafkaHandle::Sink {
+    std::promise<void> polled, release;
+    std::atomic<bool> is_first{true};
+    void OnReports(KafkaHandle& /*handle*/, KafkaHandle::Reports /*reports*/) override {}
+    void OnRefused(KafkaHandle& /*handle*/, KafkaTopic& /*topic*/,
+                   const KafkaWaves::Refused& /*refused*/) override {}
+    void OnError(KafkaHandle& /*handle*/, rd_kafka_resp_err_t /*error*/,
+                 const char* /*text*/) override {}
+    void OnStatistics(KafkaHandle& /*handle*/, const char* /*json*/) override {}
+    void OnPolled(KafkaHandle& /*handle*/) override {
+      if (!is_first.exchange(false)) return;
+      polled.set_value();
+      release.get_future().wait();
+    }
+  } sink;
+  auto conf = MakeKafkaConf({{"test", "bootstrap.servers", "127.0.0.1:1"},
+                             {"test", "message.timeout.ms", "5000"},
+                             {"test", "request.timeout.ms", "1000"},
+                             {"test", "debug", "all"}});
+  REQUIRE(conf.has_value());
+  auto handle = KafkaHandle::Make(std::move(*conf), sink);
+  REQUIRE(handle.has_value());
+  sink.polled.get_future().wait();
+  CHECK_FALSE((*handle)->Probe(milliseconds(300)));
+  CHECK((*handle)->waiting() == 0);
+  sink.release.set_value();
 }
 
 TEST_CASE_FIXTURE(Fixture, "KafkaProducer: librdkafka's statistics become gauges") {

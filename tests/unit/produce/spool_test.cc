@@ -202,10 +202,23 @@ TEST_CASE_FIXTURE(Fixture, "Spool: a full disk turns it off, nobody waits, and i
   CHECK(Eventually([&] { return spool->state() == SpoolState::kOn; }));
   CHECK(Put("after") == "delivered");
   CHECK(Eventually([&] { return spool->waiting() == 0; }));
-  CHECK(Stop().lost == 1);
+  CHECK(Stop().lost == 0);  // it was told of when it happened
   CHECK(target.delivered() == std::vector<std::string>{"t k=before", "t k=after"});
   CHECK(Metric("sluice_spool_failures_total") >= 1);
   CHECK(metrics.records_in_flight() == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "Spool: what a full disk loses at the end is told by the stop") {
+  Start();
+  CHECK(Put("before") == "delivered");
+  {
+    const std::lock_guard lock(disk->mutex);
+    disk->room_bytes = 10;
+  }
+  spool->StopReplay();
+  CHECK(Put("lost", DeliveryMode::kHasty).starts_with("queue_full: "));
+  CHECK(Put("told to its requester") == "refused");
+  CHECK(Stop().lost == 1);
 }
 
 TEST_CASE_FIXTURE(Fixture, "Spool: a folder that cannot be made is no end; it is tried again") {
