@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 
+import kafka
 from daemon import ROOT, Daemon, Failure, check, eventually, run
 from oracle import rdkafka
 
@@ -31,13 +32,6 @@ parser.add_argument("--port", type=int, default=19392)
 parser.add_argument("--seconds", type=float, default=10)
 parser.add_argument("--rate", type=float, default=100)
 args = parser.parse_args()
-
-
-def script(*arguments):
-    done = subprocess.run([str(ROOT / "scripts/kafka"), *arguments, "--port", str(args.port)], stdout=subprocess.PIPE,
-                          text=True, timeout=300)
-    check(done.returncode == 0, f"scripts/kafka {arguments[0]}: exit {done.returncode}")
-    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
 
 
 def leaders(broker):
@@ -103,7 +97,7 @@ def measure(daemon, streams):
 
 
 def main(folder):
-    broker = script("up", "--brokers", str(BROKERS))
+    broker = kafka.script(args.port, "up", "--brokers", str(BROKERS))
     try:
         streams = [f"part.{i}" for i in range(STREAMS)]
         with rdkafka.Client({"bootstrap.servers": broker}) as admin:
@@ -138,7 +132,7 @@ def main(folder):
                   f"p99 {before.p99() * 1000:.1f} ms before, {during.p99() * 1000:.1f} ms during")
             daemon.stop(60)
     finally:
-        script("down")
+        kafka.script(args.port, "down")
 
 
 def leaders_without(broker, victim):

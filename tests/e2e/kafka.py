@@ -8,13 +8,18 @@ from daemon import ROOT, Failure
 PORT = os.environ.get("SLUICE_KAFKA_PORT", "19192")  # not the port of a person's trials
 
 
+def script(port, *arguments):
+    """scripts/kafka for the cluster of that port; the last line that it prints."""
+    done = subprocess.run([str(ROOT / "scripts/kafka"), *arguments, "--port", str(port)], stdout=subprocess.PIPE,
+                          text=True, timeout=300)
+    if done.returncode != 0:
+        raise Failure(f"scripts/kafka {arguments[0]}: exit {done.returncode}")
+    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+
+
 def address():
     """host:port of the cluster; starts it if need be (the ctest fixture `kafka` has, and stops it)."""
-    done = subprocess.run([str(ROOT / "scripts/kafka"), "up", "--port", PORT], stdout=subprocess.PIPE, text=True,
-                          timeout=300)
-    if done.returncode != 0:
-        raise Failure(f"scripts/kafka up: exit {done.returncode}")
-    return done.stdout.strip().splitlines()[-1].split()[-1]
+    return script(PORT, "up").split()[-1]
 
 
 def settings(broker):

@@ -11,14 +11,13 @@ import argparse
 import http.client
 import json
 import re
-import subprocess
 import sys
 import threading
 import time
 import uuid
 
 import kafka
-from daemon import ROOT, Daemon, check, eventually, run
+from daemon import Daemon, check, eventually, run
 
 PREFIX = "fallback."
 TOPIC = "local.library.loan"
@@ -31,13 +30,6 @@ parser.add_argument("--port", type=int, default=19492)
 parser.add_argument("--seconds", type=float, default=3)
 parser.add_argument("--rate", type=float, default=200)
 args = parser.parse_args()
-
-
-def script(*arguments):
-    done = subprocess.run([str(ROOT / "scripts/kafka"), *arguments, "--port", str(args.port)], stdout=subprocess.PIPE,
-                          text=True, timeout=300)
-    check(done.returncode == 0, f"scripts/kafka {arguments[0]}: exit {done.returncode}")
-    return done.stdout.strip().splitlines()[-1].split()[-1] if done.stdout.strip() else ""
 
 
 def event(identity):
@@ -111,12 +103,12 @@ def ride(daemon):
     try:
         time.sleep(1)
         fresh(daemon, mine)
-        script("kill", "1")
+        kafka.script(args.port, "kill", "1")
         eventually("records go to the fallback", lambda: detour(daemon), 30)
         fresh(daemon, mine)
         check(daemon.request("GET", "/readyz", admin=True)[0] == 200, "not ready while the fallback is well")
         time.sleep(args.seconds)
-        script("start", "1")
+        kafka.script(args.port, "start", "1")
         eventually("records come back", lambda: not detour(daemon), 60)
         fresh(daemon, mine)
         time.sleep(1)
@@ -127,7 +119,7 @@ def ride(daemon):
 
 def drive(folder):
     second = kafka.address()
-    first = script("up")
+    first = kafka.script(args.port, "up").split()[-1]
     settings = {"output": "kafka",
                 "kafka.conf": {"metadata.broker.list": first},
                 "kafka.guaranteed.topic_conf": {"message.timeout.ms": 2000},
@@ -164,7 +156,7 @@ def main():
     try:
         return run(drive)
     finally:
-        script("down")
+        kafka.script(args.port, "down")
 
 
 sys.exit(main())
