@@ -46,7 +46,8 @@ bool IsEventFailure(ErrorCode code) {
          code != ErrorCode::kUnsupportedMediaType;
 }
 
-// Debug builds, and sluice_checked of the tests, end here: something was counted twice, or as ended before it began.
+// Debug builds, and sluice_checked of the tests, end here: something was counted twice, or as ended
+// before it began.
 void CheckAccount(std::string_view what, std::uint64_t begun, std::uint64_t ended) {
 #if !defined(NDEBUG) || defined(SLUICE_CHECK_ACCOUNTS)
   if (ended > begun) {

@@ -58,7 +58,8 @@ constexpr auto kKafka = &In<&Config::output, &OutputOptions::kafka, Field>;
 template <auto Field>
 constexpr auto kTopics = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::topics, Field>;
 template <auto Field>
-constexpr auto kFallback = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::fallback, Field>;
+constexpr auto kFallback =
+    &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::fallback, Field>;
 template <auto Field>
 constexpr auto kAdmit = &In<&Config::output, &OutputOptions::kafka, &KafkaOptions::admit, Field>;
 template <auto Field>
