@@ -111,6 +111,10 @@ std::string KafkaCluster::trouble() const {
   return trouble.empty() ? hasty_->trouble() : trouble;
 }
 
+std::chrono::steady_clock::time_point KafkaCluster::last_poll() const {
+  return std::min(guaranteed_->last_poll(), hasty_->last_poll());
+}
+
 std::uint64_t KafkaCluster::Stop(std::chrono::steady_clock::time_point deadline) {
   known_topics_->BeginStop();
   auto hasty = std::async(std::launch::async, [&] { return hasty_->Stop(deadline); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -44,6 +45,8 @@ class KafkaCluster {
   // Good reports since the start.
   double delivered() const { return guaranteed_->delivered() + hasty_->delivered(); }
   std::string trouble() const;
+  // When the thread that is further behind last took what came back.
+  std::chrono::steady_clock::time_point last_poll() const;
 
   KafkaClient& client(DeliveryMode mode) const;
 

@@ -145,7 +145,8 @@ std::uint64_t KafkaProducer::spool_waiting() const {
 }
 
 std::chrono::steady_clock::time_point KafkaProducer::last_poll() const {
-  return std::min(guaranteed_->last_poll(), hasty_->last_poll());
+  const auto first = first_->last_poll();
+  return fallback_ == nullptr ? first : std::min(first, fallback_->last_poll());
 }
 
 std::string KafkaProducer::spool_trouble() const {
