@@ -68,7 +68,7 @@ def need_chromium():
             sys.exit(SKIPPED)
 
 
-def drive(script, setup, seconds=90):
+def drive(script, setup, seconds=180):
     """Runs a script of the folder browser; what it prints, read as JSON."""
     done = subprocess.run(["node", str(BROWSER / script), json.dumps(setup)], stdout=subprocess.PIPE, text=True,
                           timeout=seconds)
@@ -118,6 +118,12 @@ def check_events(open_daemon, closed_daemon, happened):
     check(closed_daemon.topic_lines("page.view") == [], "nothing came from the origin that is not allowed")
 
 
+def check_listed_origins(daemon, listed):
+    check(listed["allowed"].get("status") == 201 and listed["complaints"] == [], f"an origin that is listed: {listed}")
+    check(listed["refused"] == {"error": "TypeError"}, f"an origin that is not listed: {listed}")
+    check(len(daemon.topic_lines("page.view")) == 1, "only the event of the origin that is listed came")
+
+
 def check_status_page(status):
     check(status["policy"].startswith("default-src 'none';"), f"policy: {status['policy']}")
     check(status["refreshed"], "the page refreshes itself")
@@ -141,16 +147,21 @@ def driver(folder):
     site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     threading.Thread(target=site.serve_forever, daemon=True).start()
     origin = f"http://127.0.0.1:{site.server_port}"
+    listing = {**settings, "cors_origins": ["https://www.example.org", origin], "cors_max_age": 600}
     with Daemon(folder / "config.yaml", folder / "open", settings) as daemon, \
-            Daemon(folder / "config.yaml", folder / "closed", {**settings, "cors": "https://allowed.example"}) as closed:
+            Daemon(folder / "config.yaml", folder / "closed", {**settings, "cors": "https://allowed.example"}) as closed, \
+            Daemon(folder / "config.yaml", folder / "listed", listing) as listed:
         daemon.post(json.dumps({"$schema": "/none/2.0.0", "meta": {"stream": "<img src=x onerror=alert(1)>"},
                                 "http": {"client_ip": "M4RK"}, "text": "</pre><script>alert(2)</script>"}))
         happened = drive("check.js", {
             "page": f"{origin}/a", "other": f"{origin}/b", "events": f"http://127.0.0.1:{daemon.port}/v1/events",
-            "closed": f"http://127.0.0.1:{closed.port}/v1/events", "admin": f"http://127.0.0.1:{daemon.admin[1]}/"})
+            "stranger": f"http://localhost:{site.server_port}/a",
+            "closed": f"http://127.0.0.1:{closed.port}/v1/events",
+            "listed": f"http://127.0.0.1:{listed.port}/v1/events", "admin": f"http://127.0.0.1:{daemon.admin[1]}/"})
         check_events(daemon, closed, happened)
+        check_listed_origins(listed, happened["listed"])
         check_status_page(happened["status"])
-        check(daemon.stop() == 0 and closed.stop() == 0, "both stop well")
+        check(all(each.stop() == 0 for each in (daemon, closed, listed)), "all stop well")
     site.shutdown()
     print("from Chromium: sendBeacon and keepalive on leaving, JSON with preflight, a batch of reports; the status page")
 

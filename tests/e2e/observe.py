@@ -87,6 +87,17 @@ def check_tap(daemon):
     check(only[0]["code"] == "validation_failed", f"tap --refused: {only}")
 
 
+def check_unix_socket(daemon, path):
+    tap = subprocess.Popen([str(BINARY), "tap", "--stream", "library.loan", "--count", "1", "--admin", f"unix:{path}"],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 20
+    while tap.poll() is None and time.monotonic() < end:
+        post(daemon, event(1))
+        time.sleep(0.1)
+    out, err = tap.communicate(timeout=10)
+    check(tap.returncode == 0 and "***" in out, f"a tap over a unix socket: {out} {err}")
+
+
 def check_rate(daemon):
     tap = Tap(daemon, "--count", "14")  # more than two seconds' worth
     end = time.monotonic() + 20
@@ -109,9 +120,11 @@ def check_switched_off(folder):
 
 
 def driver(folder):
-    with Daemon(ROOT / "config/demo.yaml", folder / "data", SETTINGS) as daemon:
+    socket = folder / "admin.sock"
+    with Daemon(ROOT / "config/demo.yaml", folder / "data", {**SETTINGS, "admin.unix_socket": str(socket)}) as daemon:
         check_refused(daemon)
         check_tap(daemon)
+        check_unix_socket(daemon, socket)
         check_rate(daemon)
         check(daemon.request_whole("GET", "/-/tap").status == 400, "a tap needs a stream")
         watching = Tap(daemon)

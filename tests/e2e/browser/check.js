@@ -1,6 +1,6 @@
 'use strict';
 // Sends events from a page of another origin in the ways that browsers have, and loads the status page. Takes one
-// argument, JSON: {page, other, events, closed, admin, open}. Prints one JSON object with what happened.
+// argument, JSON: {page, other, stranger, events, closed, listed, admin}. Prints one JSON object with what happened.
 const {launch, complaintsOf} = require('./chromium');
 
 function eventOf(id, extra) {
@@ -58,6 +58,19 @@ async function sendFromPage(context, setup) {
   return {json, reports, bad, refused, complaints: before, expected: complaints.slice(before.length)};
 }
 
+// A daemon that lists the origins which it allows: one that is listed, and one that is not.
+async function sendToListed(context, setup) {
+  const page = await context.newPage();
+  const complaints = complaintsOf(page);
+  await page.goto(setup.page);
+  const allowed = await fetchFrom(page, setup.listed, 'application/json', JSON.stringify(eventOf('listed')));
+  const allowedComplaints = [...complaints];
+  await page.goto(setup.stranger);
+  const refused = await fetchFrom(page, setup.listed, 'application/json', JSON.stringify(eventOf('stranger')));
+  await page.close();
+  return {allowed, complaints: allowedComplaints, refused};
+}
+
 async function statusPage(browser, setup) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -112,9 +125,10 @@ async function main() {
     const leaving = [];
     for (const how of ['beacon', 'keepalive']) leaving.push(...await sendOnLeaving(context, setup, how));
     const sent = await sendFromPage(context, setup);
+    const listed = await sendToListed(context, setup);
     await context.close();
     const status = await statusPage(browser, setup);
-    console.log(JSON.stringify({leaving, ...sent, status}));
+    console.log(JSON.stringify({leaving, ...sent, listed, status}));
   } finally {
     await browser.close();
   }
