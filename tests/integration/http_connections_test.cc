@@ -274,8 +274,7 @@ TEST_CASE("EventServer: a port in use is one sentence with the settings to chang
   core::Config config = server.config;
   config.http.port = server.port();
   intake::AdmissionControl admission(config.limits);
-  intake::EventServer second(config, admission, *server.metrics, server.handler.Factory(),
-                             {});
+  intake::EventServer second(config, admission, *server.metrics, server.handler.Factory(), {});
   const auto started = second.Start();
   REQUIRE(!started);
   CHECK(started.error().message.find("Address already in use") != std::string::npos);
