@@ -64,7 +64,7 @@ struct OnHeldSocket {
   RecordingHandler handler;
   core::Metrics metrics{config.metrics, "sluice"};
   intake::AdmissionControl admission{config.limits};
-  intake::EventServer server{config, admission, metrics, handler.Factory()};
+  intake::EventServer server{config, admission, metrics, handler.Factory(), {}};
 };
 
 TEST_CASE("Leave: what comes on open connections is answered and ended, what connects waits") {
