@@ -1,5 +1,6 @@
-# With -DSLUICE_STATIC_LIBRARIES=ON: whatever Debian has as a static library is linked as one, and so are libstdc++ and
-# libgcc. Compiler options stay the same, so the compiler cache holds every object of the release build.
+# With -DSLUICE_STATIC_LIBRARIES=ON: whatever Debian has as a static library is linked as one. Not libstdc++ and libgcc:
+# shared C++ libraries that are left load them anyway, and one process must not have two. Compiler options stay the same,
+# so the compiler cache holds every object of the release build.
 option(SLUICE_STATIC_LIBRARIES "Link static libraries where there are any" OFF)
 
 # Static libraries need those that shared ones bring along by themselves.
@@ -66,5 +67,4 @@ if(SLUICE_STATIC_LIBRARIES)
   # simdjson, prometheus-cpp and libsystemd have none.
   sluice_make_static(Boost::json Boost::url Boost::container OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB yaml-cpp
                      PkgConfig::RDKAFKA PkgConfig::RE2 PkgConfig::PCRE2 PkgConfig::BROTLI PkgConfig::ZSTD)
-  add_link_options(-static-libstdc++ -static-libgcc)
 endif()

@@ -12,12 +12,12 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
-# The C library resolves names and users by modules of the machine that it runs on; the others have no static library in
-# Debian.
+# The C library resolves names and users by modules of the machine that it runs on; libsasl2's static library needs LDAP,
+# Kerberos and databases; simdjson, prometheus-cpp and systemd have none in Debian, and two of these bring libstdc++.
 DYNAMIC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "libsimdjson.so.14", "libprometheus-cpp-core.so.1.0",
-           "libsystemd.so.0", "libsasl2.so.2"}
+           "libsystemd.so.0", "libsasl2.so.2", "libstdc++.so.6", "libgcc_s.so.1"}
 LINKED_IN = ("libboost-json1.81-dev", "libssl-dev", "librdkafka-dev", "libyaml-cpp-dev", "libre2-dev", "libpcre2-dev",
-             "zlib1g-dev", "libzstd-dev", "libbrotli-dev", "libstdc++-12-dev", "liblz4-dev")
+             "zlib1g-dev", "libzstd-dev", "libbrotli-dev", "liblz4-dev")
 EVENT = {"$schema": "/library/loan/1.1.0", "meta": {"stream": "library.loan"}, "action": "lend",
          "book": {"isbn": "9780141439518"}, "reader_id": "r-1801"}
 
