@@ -47,6 +47,14 @@ class Load(restarts.Load):
         super().__init__(*arguments)
         self.window, self.windows, self.window_ends = [], [], time.monotonic() + WINDOW_SECONDS
 
+    def request(self, event_id):
+        # With its own time: a configuration that completes nothing is among those that are loaded.
+        body = json.dumps({"$schema": "/library/loan/1.0.0", "action": "lend", "book": {"isbn": "9780141439518"},
+                           "reader_id": "r-1", "meta": {"stream": self.stream, "id": event_id,
+                                                        "dt": "2026-01-01T00:00:00Z"}}).encode()
+        return (f"POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+
     def answered(self, event_id, status, seconds):
         self.answers[status] = self.answers.get(status, 0) + 1
         self.window.append(seconds)
