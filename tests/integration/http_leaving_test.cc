@@ -125,6 +125,9 @@ TEST_CASE(
   const std::string text = Post("{}x");
   HttpClient half(held.port());
   REQUIRE(half.Send(text.substr(0, 20)));
+  HttpClient marker(held.port());  // its answer shows that what was sent before has been read
+  REQUIRE(marker.Send(Post("{}x")));
+  CHECK(marker.Receive().status == 201);
   first.server.Leave(steady_clock::now() + milliseconds(20));
   first.server.CloseIdle(steady_clock::now() + milliseconds(20));
   CHECK(idle.IsClosed());
