@@ -1,6 +1,5 @@
 #include "cli/reload_command.h"
 
-#include <boost/asio/io_context.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <chrono>
@@ -9,7 +8,7 @@
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "daemon/config_reader.h"
-#include "fetch/http_fetcher.h"
+#include "fetch/admin_client.h"
 #include "intake/listen_error.h"
 
 namespace sluice::cli {
@@ -19,28 +18,13 @@ namespace {
 constexpr std::chrono::seconds kLongestReload{300};
 
 // Where the admin listener of a daemon with this configuration is reached from here.
-std::string AdminUrl(const core::HttpOptions& http) {
+std::string AdminAddress(const core::HttpOptions& http) {
+  if (!http.admin_unix_socket.empty()) return "unix:" + http.admin_unix_socket;
   std::string host = http.admin_interface;
   if (host == "0.0.0.0") host = "127.0.0.1";
   if (host == "::") host = "::1";
-  return "http://" + intake::AddressAndPort(host, http.admin_port);
-}
-
-fetch::HttpReply PostReload(std::string url) {
-  while (url.ends_with('/')) url.pop_back();
-  boost::asio::io_context io(1);
-  fetch::HttpFetcher::Options options;
-  options.total_timeout = kLongestReload;
-  options.max_tries = 1;
-  fetch::HttpFetcher fetcher(io, options);
-  fetch::HttpRequest request{url + "/-/reload", {}, "reload"};
-  fetch::HttpReply reply;
-  fetcher.Post(std::move(request), [&](fetch::HttpReply answer) {
-    reply = std::move(answer);
-    io.stop();
-  });
-  io.run();
-  return reply;
+  return (http.admin_tls.enabled() ? "https://" : "http://") +
+         intake::AddressAndPort(host, http.admin_port);
 }
 
 std::string Names(const boost::json::object& report, std::string_view list) {
@@ -85,26 +69,30 @@ const CommandSpec& ReloadSpec() {
       "2: the daemon was not reached.",
       {{"--config", "FILE", "the daemon's configuration file"},
        {"--set", "key.path=value", "override a key, value read as YAML", Repeat::kMany},
-       {"--admin", "URL", "the admin listener, such as http://127.0.0.1:9102"}}};
+       {"--admin", "URL", "the admin listener: http://HOST:PORT, https://…, or unix:PATH"}}};
   return spec;
 }
 
 int Reload(const Arguments& arguments) {
-  std::string url(arguments.Value("--admin"));
-  if (url.empty()) {
+  std::string address(arguments.Value("--admin"));
+  if (address.empty()) {
     // A file that the daemon will refuse says all the same where the daemon is.
     const daemon::ConfigReading reading =
         daemon::ReadConfig({std::string(arguments.Value("--config")), arguments.Values("--set")});
-    url = AdminUrl(reading.config.http);
+    address = AdminAddress(reading.config.http);
   }
-  const fetch::HttpReply reply = PostReload(url);
-  boost::system::error_code ec;
-  const boost::json::value body = boost::json::parse(reply.body, ec);
-  if (!ec && body.is_object() && body.get_object().contains("outcome"))
-    return Tell(body.get_object());
-  Complain("No daemon answered at " + url + " (" +
-           (reply.status == 0 ? reply.error : "status " + std::to_string(reply.status)) +
-           "); name its admin listener with --config or --admin.");
+  while (address.ends_with('/')) address.pop_back();
+  const auto answer = fetch::AdminClient(address, kLongestReload).Ask("POST", "/-/reload");
+  if (answer.has_value()) {
+    boost::system::error_code ec;
+    const boost::json::value body = boost::json::parse(answer->body, ec);
+    if (!ec && body.is_object() && body.get_object().contains("outcome"))
+      return Tell(body.get_object());
+  }
+  Complain(
+      "No daemon answered at " + address + " (" +
+      (answer.has_value() ? "status " + std::to_string(answer->status) : answer.error().message) +
+      "); name its admin listener with --config or --admin.");
   return kUsage;
 }
 

@@ -26,7 +26,6 @@ using ErrorCode = boost::system::error_code;
 using Request = http::request<http::string_body>;
 using Parser = http::response_parser<http::string_body>;
 
-constexpr std::chrono::seconds kTimeout{30};  // of one step; the daemon says something every 5 s
 constexpr std::string_view kUnix = "unix:";
 
 core::Error Failure(std::string message) {
@@ -46,13 +45,14 @@ ErrorCode Await(asio::io_context& io, Start start) {
 // What to do on a connection: `read` gets the body as it comes, false ends it.
 struct Exchange {
   Request request;
+  std::chrono::seconds patience;  // with one step
   std::function<bool(int status, std::string_view bytes)> read;
 };
 
 template <class Stream>
 core::Result<void> Run(asio::io_context& io, Stream& stream, Exchange& exchange) {
   auto& socket = beast::get_lowest_layer(stream);
-  socket.expires_after(kTimeout);
+  socket.expires_after(exchange.patience);
   ErrorCode ec = Await(
       io, [&](auto handler) { http::async_write(stream, exchange.request, std::move(handler)); });
   if (ec) return Failure("cannot send: " + ec.message());
@@ -60,11 +60,13 @@ core::Result<void> Run(asio::io_context& io, Stream& stream, Exchange& exchange)
   Parser parser;
   parser.body_limit(boost::none);
   while (!parser.is_done()) {
-    socket.expires_after(kTimeout);
+    socket.expires_after(exchange.patience);
     ec = Await(io, [&](auto handler) {
       http::async_read_some(stream, buffer, parser, std::move(handler));
     });
-    if (ec == beast::error::timeout) return Failure("nothing was heard for 30 s");
+    if (ec == beast::error::timeout) {
+      return Failure("nothing was heard for " + std::to_string(exchange.patience.count()) + " s");
+    }
     if (ec && ec != http::error::end_of_stream && ec != asio::error::eof) {
       return Failure("cannot receive: " + ec.message());
     }
@@ -102,7 +104,7 @@ core::Result<void> RunOnTcp(const boost::urls::url_view& url, Exchange& exchange
   asio::ssl::context tls(asio::ssl::context::tls_client);
   beast::ssl_stream<beast::tcp_stream> stream(io, tls);
   beast::tcp_stream& plain = beast::get_lowest_layer(stream);
-  plain.expires_after(kTimeout);
+  plain.expires_after(exchange.patience);
   ec = Await(io, [&](auto handler) { plain.async_connect(endpoints, std::move(handler)); });
   if (ec) {
     return Failure("cannot connect to " + std::string(url.encoded_host_and_port()) + ": " +
@@ -166,7 +168,8 @@ std::string AdminClient::Answer::Detail() const {
 core::Result<AdminClient::Answer> AdminClient::Ask(std::string_view method, std::string_view target,
                                                    std::string_view body) const {
   Answer answer;
-  Exchange exchange{RequestFor(method, target, body), [&](int status, std::string_view bytes) {
+  Exchange exchange{RequestFor(method, target, body), patience_,
+                    [&](int status, std::string_view bytes) {
                       answer.status = status;
                       answer.body += bytes;
                       return true;
@@ -178,7 +181,8 @@ core::Result<AdminClient::Answer> AdminClient::Ask(std::string_view method, std:
 core::Result<void> AdminClient::Watch(std::string_view target, const OnEvent& on_event) const {
   Answer refusal;
   ServerSentEvents events(on_event);
-  Exchange exchange{RequestFor("GET", target, {}), [&](int status, std::string_view bytes) {
+  Exchange exchange{RequestFor("GET", target, {}), patience_,
+                    [&](int status, std::string_view bytes) {
                       if (status == 200) return events.Add(bytes);
                       refusal.status = status;
                       refusal.body += bytes;

@@ -14,7 +14,10 @@ namespace sluice::fetch {
 // authorities, or those of the variable SSL_CERT_FILE), or unix:PATH.
 class AdminClient {
  public:
-  explicit AdminClient(std::string address) : address_(std::move(address)) {}
+  // `patience`: how long nothing may be heard.
+  explicit AdminClient(std::string address,
+                       std::chrono::seconds patience = std::chrono::seconds(30))
+      : address_(std::move(address)), patience_(patience) {}
 
   struct Answer {
     int status = 0;
@@ -29,11 +32,12 @@ class AdminClient {
   // One server-sent event; false: enough.
   using OnEvent = std::function<bool(std::string_view name, std::string_view data)>;
   // Reads events until the daemon ends the stream (success), or `on_event` has enough. Fails if
-  // there was no answer of 200, or nothing was heard for half a minute.
+  // there was no answer of 200, or nothing was heard any more.
   core::Result<void> Watch(std::string_view target, const OnEvent& on_event) const;
 
  private:
   std::string address_;
+  std::chrono::seconds patience_;
 };
 
 }  // namespace sluice::fetch

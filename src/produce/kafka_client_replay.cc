@@ -69,15 +69,7 @@ bool KafkaClient::WithAlone(ProduceFunction produce) {
   std::unique_lock lock(others_mutex_);
   if (alone_ == nullptr && !closed_) {
     lock.unlock();
-    auto entries = entries_;
-    entries.push_back({"default", "batch.num.messages", "1"});
-    entries.push_back({"default", "queue.buffering.max.ms", "0"});
-    if (mode_ == DeliveryMode::kGuaranteed) {  // somebody waits, and much of the time is gone
-      const auto left = std::max(limits_.timeout / 4, std::chrono::milliseconds(20));
-      entries.push_back({"default", "message.timeout.ms", std::to_string(left.count())});
-      entries.push_back({"default", "request.timeout.ms", std::to_string(left.count() / 2)});
-    }
-    auto made = MakeHandle(std::move(entries));
+    auto made = MakeHandle(EntriesForSingleRecords(entries_, mode_, limits_.timeout));
     if (!made) {
       core::Log(core::LogLevel::kError, "kafka_producer_failed", made.error().message);
       return false;

@@ -257,6 +257,21 @@ std::string KafkaText(const rd_kafka_conf_s& conf, const char* name) {
   return text.data();
 }
 
+std::vector<KafkaEntry> EntriesForSingleRecords(std::vector<KafkaEntry> entries, DeliveryMode mode,
+                                                std::chrono::milliseconds message_timeout) {
+  // A spool's records have a day; librdkafka allows a request 15 minutes.
+  constexpr std::chrono::milliseconds kLongestRequest{30000};
+  entries.push_back({"default", "batch.num.messages", "1"});
+  entries.push_back({"default", "queue.buffering.max.ms", "0"});
+  if (mode == DeliveryMode::kGuaranteed) {
+    const auto left = std::max(message_timeout / 4, std::chrono::milliseconds(20));
+    const auto request = std::min(left / 2, kLongestRequest);
+    entries.push_back({"default", "message.timeout.ms", std::to_string(left.count())});
+    entries.push_back({"default", "request.timeout.ms", std::to_string(request.count())});
+  }
+  return entries;
+}
+
 std::int64_t KafkaNumber(const rd_kafka_conf_s& conf, const char* name) {
   const std::string text = KafkaText(conf, name);
   std::int64_t value = 0;

@@ -62,6 +62,11 @@ using KafkaConfPtr = std::unique_ptr<rd_kafka_conf_s, KafkaConfDeleter>;
 // librdkafka's configuration with the entries applied; fails as CheckKafkaConf does.
 core::Result<KafkaConfPtr> MakeKafkaConf(const std::vector<KafkaEntry>& entries);
 
+// The entries of an instance that sends each record by itself, at once, for one that was in a batch
+// that failed: a guaranteed record gets a quarter of its time-out, for much of the time is gone.
+std::vector<KafkaEntry> EntriesForSingleRecords(std::vector<KafkaEntry> entries, DeliveryMode mode,
+                                                std::chrono::milliseconds message_timeout);
+
 // The effective value of a numeric setting; 0 if it has none.
 std::int64_t KafkaNumber(const rd_kafka_conf_s& conf, const char* name);
 

@@ -133,6 +133,21 @@ TEST_CASE("KafkaConf: a request is given less time than its records") {
         "given up before its broker answers");
 }
 
+TEST_CASE("KafkaConf: an instance for single records can be made whatever the time-out") {
+  for (const DeliveryMode mode : {DeliveryMode::kGuaranteed, DeliveryMode::kHasty}) {
+    for (const int seconds : {0, 1, 8, 60, 3600, 24 * 3600}) {
+      CAPTURE(seconds);
+      core::KafkaOptions options;
+      const std::string timeout = std::to_string(seconds == 0 ? 20 : seconds * 1000);
+      options.conf = {{"bootstrap.servers", "localhost:1"}, {"message.timeout.ms", timeout}};
+      const auto entries = EntriesForSingleRecords(MergeKafkaEntries(options, mode, "test"), mode,
+                                                   std::chrono::milliseconds(std::stoll(timeout)));
+      const auto conf = MakeKafkaConf(entries);
+      CHECK_MESSAGE(conf.has_value(), (conf.has_value() ? "" : conf.error().message));
+    }
+  }
+}
+
 TEST_CASE("KafkaConf: keys land where librdkafka puts them") {
   for (const DeliveryMode mode : {DeliveryMode::kGuaranteed, DeliveryMode::kHasty}) {
     const auto conf = MakeKafkaConf(MergeKafkaEntries(Good(), mode, "agent"));
