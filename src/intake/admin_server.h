@@ -28,8 +28,8 @@ struct AdminServerOptions {
   // waiting longest for its peer is closed for the new one. So neither strangers that hold
   // connections nor handlers that hang keep a health check out.
   int max_connections = 1024;
-  TlsStore* tls = nullptr;  // null: plain HTTP; outlives the server
-  std::string unix_socket;  // path of a further listener, always plain; empty: none
+  TlsStore* tls = nullptr;       // null: plain HTTP; outlives the server
+  std::string unix_socket = {};  // path of a further listener, always plain; empty: none
 };
 
 // The private listener for operators: GET /metrics, /healthz (alive, whatever the broker does),

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -168,7 +169,8 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(outcome.out == "1 records were put back\n4 records delivered, 0 wait\n");
   std::vector<std::string> values;
   for (const auto& record : kafka.Consume("a", 3)) values.push_back(record.value);
-  CHECK(values == Values{"one", "\"3\"", "once more"});
+  std::sort(values.begin(), values.end());  // the topic has partitions
+  CHECK(values == Values{"\"3\"", "once more", "one"});
   CHECK(Waiting().empty());
   CHECK(Spool({"export", "--aside"}).out.empty());
 }
