@@ -51,7 +51,7 @@ class Transport {
           auto done = [taken = std::move(handler)](error_code ec, std::size_t) mutable {
             taken(ec);
           };
-          Run([](TlsSession& tls) { return tls.Handshake(); }, std::move(done));
+          this->Run([](TlsSession& tls) { return tls.Handshake(); }, std::move(done));
         },
         token);
   }
