@@ -16,7 +16,8 @@ import time
 import urllib.request
 from pathlib import Path
 
-MIRROR = os.environ.get("SLUICE_DEBIAN_MIRROR", "http://deb.debian.org/debian")
+MIRROR = [os.environ["SLUICE_DEBIAN_MIRROR"]] if "SLUICE_DEBIAN_MIRROR" in os.environ else []  # else debootstrap's own
+GUEST_FOLDER = "srv"  # where the packages lie inside
 ARCHITECTURE = subprocess.run(["dpkg", "--print-architecture"], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
 CACHE = Path(os.environ.get("SLUICE_ROOT_CACHE", Path(tempfile.gettempdir()) / "sluice-debian-root"))
 UID = "61234"  # as systemd's DynamicUser: a number that no user has
@@ -50,7 +51,7 @@ def bare_root():
     if not tar.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            run("debootstrap", "--variant=minbase", "bookworm", folder + "/root", MIRROR)
+            run("debootstrap", "--variant=minbase", "bookworm", folder + "/root", *MIRROR)
             run("tar", "-C", folder + "/root", "-cf", folder + "/tar", ".")
             os.rename(folder + "/tar", tar)
     return tar
@@ -254,7 +255,7 @@ class Booted:
 
 def check_units(booted, deb, folder):
     install = ("apt-get", "install", "-y", "-q", "--no-install-recommends")
-    booted.good(*install, f"/root/{deb.name}")
+    booted.good(*install, f"/{GUEST_FOLDER}/{deb.name}")
     expect(not booted.is_active("sluice"), "under systemd: installation starts nothing")
     booted.good("systemctl", "enable", "--now", "sluice")
     expect(booted.is_active("sluice"), "the unit starts")
@@ -268,7 +269,7 @@ def check_units(booted, deb, folder):
     expect("mode is different" not in booted.good("journalctl", "-b"), "systemd finds nothing odd about its folders")
     booted.good("systemctl", "reload", "sluice")
     expect("config_reloaded" in booted.good("journalctl", "-u", "sluice"), "the unit reloads")
-    booted.good(*install, f"/root/{newer(deb, folder).name}")
+    booted.good(*install, f"/{GUEST_FOLDER}/{newer(deb, folder).name}")
     after = booted.good("systemctl", "show", "-p", "MainPID", "--value", "sluice")
     expect(booted.is_active("sluice") and after != process, "an upgrade starts it again")
     booted.good("systemctl", "stop", "sluice")
@@ -276,7 +277,7 @@ def check_units(booted, deb, folder):
     booted.good("systemctl", "start", "sluice")
     booted.good("apt-get", "purge", "-y", "-q", "sluice")
     expect(not booted.is_active("sluice"), "purging stops it")
-    left = booted.good("find", "/", "-xdev", "-name", "*sluice*", "-not", "-path", "/root/*", "-not", "-path", "/proc/*")
+    left = booted.good("find", "/", "-xdev", "-name", "*sluice*", "-not", "-path", f"/{GUEST_FOLDER}/*", "-not", "-path", "/proc/*")
     expect(not left, f"and leaves nothing {left}")
 
 
@@ -288,14 +289,14 @@ def check_booted(root, deb, folder):
     root.apt("install", "systemd", "systemd-sysv", "dbus", "curl", f"/tmp/{deb.name}")
     root.apt("purge", "sluice")
     (root.path / "usr/sbin/policy-rc.d").unlink()
-    shutil.copy(deb, root.path / "root")
+    shutil.copy(deb, root.path / GUEST_FOLDER)
     root.unmount()
     booted = Booted(root)
     if not booted.first:
         print("not tried: a booted systemd (systemd-nspawn cannot boot one here)")
         return
     try:
-        check_units(booted, root.path / "root" / deb.name, root.path / "root")
+        check_units(booted, root.path / GUEST_FOLDER / deb.name, root.path / GUEST_FOLDER)
     finally:
         booted.close()
 
