@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/free_with.h"
 #include "intake/text.h"
 
 namespace sluice::intake {
@@ -29,17 +30,10 @@ constexpr std::string_view kOldProtocol = "http/1.0";
 constexpr std::string_view kCredentials = "${CREDENTIALS_DIRECTORY}";
 constexpr long kTicketSeconds = 3600;
 
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using PrivateKey = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using Names = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
-using File = std::unique_ptr<std::FILE, Freer<std::fclose>>;
+using Certificate = std::unique_ptr<X509, core::FreeWith<X509_free>>;
+using PrivateKey = std::unique_ptr<EVP_PKEY, core::FreeWith<EVP_PKEY_free>>;
+using Names = std::unique_ptr<GENERAL_NAMES, core::FreeWith<GENERAL_NAMES_free>>;
+using File = std::unique_ptr<std::FILE, core::FreeWith<std::fclose>>;
 
 struct Fault {
   std::string key;

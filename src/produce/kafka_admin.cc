@@ -4,27 +4,22 @@
 #include <array>
 #include <span>
 
+#include "core/free_with.h"
+
 namespace sluice::produce {
 namespace {
 
 constexpr std::size_t kTopicsOfOneQuestion = 200;
 constexpr KafkaAdmin::Timeout kLate{1000};  // librdkafka's own answer "timed out" comes later
 
-template <auto kDestroy>
-struct Destroyer {
-  template <class T>
-  void operator()(T* object) const {
-    kDestroy(object);
-  }
-};
-using TopicPtr = std::unique_ptr<rd_kafka_topic_t, Destroyer<rd_kafka_topic_destroy>>;
-using QueuePtr = std::unique_ptr<rd_kafka_queue_t, Destroyer<rd_kafka_queue_destroy>>;
-using EventPtr = std::unique_ptr<rd_kafka_event_t, Destroyer<rd_kafka_event_destroy>>;
+using TopicPtr = std::unique_ptr<rd_kafka_topic_t, core::FreeWith<rd_kafka_topic_destroy>>;
+using QueuePtr = std::unique_ptr<rd_kafka_queue_t, core::FreeWith<rd_kafka_queue_destroy>>;
+using EventPtr = std::unique_ptr<rd_kafka_event_t, core::FreeWith<rd_kafka_event_destroy>>;
 using OptionsPtr =
-    std::unique_ptr<rd_kafka_AdminOptions_t, Destroyer<rd_kafka_AdminOptions_destroy>>;
+    std::unique_ptr<rd_kafka_AdminOptions_t, core::FreeWith<rd_kafka_AdminOptions_destroy>>;
 using ResourcePtr =
-    std::unique_ptr<rd_kafka_ConfigResource_t, Destroyer<rd_kafka_ConfigResource_destroy>>;
-using NewTopicPtr = std::unique_ptr<rd_kafka_NewTopic_t, Destroyer<rd_kafka_NewTopic_destroy>>;
+    std::unique_ptr<rd_kafka_ConfigResource_t, core::FreeWith<rd_kafka_ConfigResource_destroy>>;
+using NewTopicPtr = std::unique_ptr<rd_kafka_NewTopic_t, core::FreeWith<rd_kafka_NewTopic_destroy>>;
 
 core::Error ErrorOf(std::string text) {
   return {core::ErrorCode::kDeliveryFailed, std::move(text)};
