@@ -108,7 +108,7 @@ class Metrics {
   std::uint64_t records_in_flight() const;
 
   // After the producer's end, when nothing can be on its way: a debug build ends here if the
-  // account of records says otherwise.
+  // account of events or that of records says otherwise.
   void CheckSettled() const;
 
   // Acknowledged events by what their acknowledgement rests on
