@@ -4,7 +4,8 @@
 //
 //   produce_bench BOOTSTRAP [RECORDS] [BYTES]
 //
-// The peers of `bench/run kafka`, each as one JSON object; a record is what is in FILE:
+// The peers of `bench/run kafka`, each as one JSON object; each line of FILE is a record, sent in
+// turns:
 //
 //   produce_bench bare BOOTSTRAP guaranteed|hasty SECONDS FILE   records a second of the bare loop
 //   produce_bench rtt BOOTSTRAP SECONDS FILE   one record at a time without linger: microseconds
@@ -17,7 +18,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -36,7 +36,7 @@ constexpr const char* kTopic = "bench.produce";
 struct Run {
   std::string bootstrap;
   std::size_t records = 1000000;
-  std::string value;
+  std::vector<std::string> values;
   DeliveryMode mode = DeliveryMode::kGuaranteed;
 };
 
@@ -73,8 +73,12 @@ class Bare {
   }
 
   bool Send() {
-    return rd_kafka_produce(topic_, RD_KAFKA_PARTITION_UA, 0, const_cast<char*>(run_.value.data()),
-                            run_.value.size(), nullptr, 0, nullptr) == 0;
+    const std::string& value = run_.values[next_];
+    const bool sent =
+        rd_kafka_produce(topic_, RD_KAFKA_PARTITION_UA, 0, const_cast<char*>(value.data()),
+                         value.size(), nullptr, 0, nullptr) == 0;
+    if (sent && ++next_ == run_.values.size()) next_ = 0;
+    return sent;
   }
   void Take(int wait_ms) {
     while (rd_kafka_event_t* event = rd_kafka_queue_poll(queue_, wait_ms)) {
@@ -91,6 +95,7 @@ class Bare {
   rd_kafka_queue_t* queue_ = nullptr;
   rd_kafka_topic_t* topic_ = nullptr;
   std::size_t done_ = 0;
+  std::size_t next_ = 0;
 };
 
 double BareLoop(const Run& run) {
@@ -182,7 +187,7 @@ double ThroughProducer(const Run& run, std::size_t waiting, Window& window) {
     }
     auto* request = new Request(window);
     for (std::uint32_t k = 0; k < kArray; ++k)
-      producer.Produce(*topic, DeliveryMode::kGuaranteed, {.value = run.value, .key = {}},
+      producer.Produce(*topic, DeliveryMode::kGuaranteed, {.value = run.values[0], .key = {}},
                        request->Add());
     request->Seal();
     producer.EndOfBatch();
@@ -202,10 +207,11 @@ double Quantile(std::vector<double>& values, double q) {
 }
 
 int Peer(const std::vector<std::string>& words) {
-  Run run{words[1], 0, {}};
+  Run run;
+  run.bootstrap = words[1];
   if (words[0] == "bare" && words[2] == "hasty") run.mode = DeliveryMode::kHasty;
   std::ifstream file(words.back());
-  run.value.assign(std::istreambuf_iterator<char>(file), {});
+  for (std::string line; std::getline(file, line);) run.values.push_back(line);
   const double seconds = std::strtod(words[words.size() - 2].c_str(), nullptr);
   if (words[0] == "bare") {
     std::printf("{\"rate\": %.0f}\n", BareRate(run, seconds));
@@ -227,18 +233,20 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "produce_bench BOOTSTRAP [RECORDS] [BYTES], or see the source\n");
     return 2;
   }
-  Run run{argv[1], 1000000, {}};
+  Run run;
+  run.bootstrap = argv[1];
   if (argc > 2) run.records = std::strtoull(argv[2], nullptr, 10) / kArray * kArray;
-  run.value.assign(argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1000, 'x');
-  for (std::size_t i = 0; i < run.value.size(); ++i)  // neither constant nor random
-    run.value[i] = static_cast<char>('a' + (i * i / 7) % 26);
+  std::string value(argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1000, 'x');
+  for (std::size_t i = 0; i < value.size(); ++i)  // neither constant nor random
+    value[i] = static_cast<char>('a' + (i * i / 7) % 26);
+  run.values = {value};
 
   Run warm = run;
   warm.records = run.records / 10;
   BareLoop(warm);
   const auto rate = [&](double seconds) { return static_cast<double>(run.records) / seconds; };
   const double bare = rate(BareLoop(run));
-  std::printf("bare librdkafka loop: %.0f records/s of %zu bytes\n", bare, run.value.size());
+  std::printf("bare librdkafka loop: %.0f records/s of %zu bytes\n", bare, value.size());
   for (std::size_t waiting : {1u, 32u, 256u}) {
     Run part = run;
     if (waiting == 1) part.records = std::min<std::size_t>(run.records, 10000);
