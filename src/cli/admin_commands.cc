@@ -98,7 +98,9 @@ const CommandSpec& LogLevelSpec() {
       "The change lasts\nuntil --for is over, the configuration is read anew, or the daemon ends.",
       {{"--for", "TIME", "go back to the configured level after this, for example 10m"},
        kAdminOption},
-      "LEVEL"};
+      "LEVEL",
+      Visibility::kShown,
+      "[LEVEL]"};
   return spec;
 }
 

@@ -81,6 +81,12 @@ core::Result<Arguments> ParseArguments(const CommandSpec& spec,
   return arguments;
 }
 
+std::string OperandUsage(const CommandSpec& spec) {
+  if (!spec.operand_usage.empty()) return std::string(spec.operand_usage);
+  if (spec.operand_name.empty()) return {};
+  return '[' + std::string(spec.operand_name) + "...]";
+}
+
 std::string HelpText(const CommandSpec& spec) {
   std::string usage = "Usage: sluice " + std::string(spec.name);
   std::vector<std::pair<std::string, std::string_view>> rows;
@@ -95,7 +101,8 @@ std::string HelpText(const CommandSpec& spec) {
     width = std::max(width, left.size());
     rows.emplace_back(std::move(left), option.text);
   }
-  if (!spec.operand_name.empty()) usage += " [" + std::string(spec.operand_name) + "...]";
+  const std::string operands = OperandUsage(spec);
+  if (!operands.empty()) usage += ' ' + operands;
   std::string help = usage + "\n\n" + std::string(spec.summary) + "\n";
   if (!spec.text.empty()) help += '\n' + std::string(spec.text) + '\n';
   help += "\nOptions:\n";

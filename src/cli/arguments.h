@@ -27,6 +27,8 @@ struct CommandSpec {
   std::vector<OptionSpec> options;
   std::string_view operand_name = {};  // "FILE"; empty: operands are refused
   Visibility visibility = Visibility::kShown;
+  // Which operands the command takes, if not "[FILE...]": "A B".
+  std::string_view operand_usage = {};
 };
 
 // The options and operands of one command line.
@@ -51,6 +53,9 @@ class Arguments {
 // Fails with a sentence that suggests the nearest option.
 core::Result<Arguments> ParseArguments(const CommandSpec& spec,
                                        const std::vector<std::string>& words);
+
+// The operands in the first line of a command's help: "[FILE...]"; empty if there are none.
+std::string OperandUsage(const CommandSpec& spec);
 
 // What `sluice <command> --help` prints.
 std::string HelpText(const CommandSpec& spec);

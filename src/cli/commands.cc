@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/arguments.h"
 #include "cli/command_table.h"
@@ -66,10 +68,16 @@ bool IsOfGroup(const Command& command, std::string_view group) {
 // `sluice <group> …` without one of the group's commands: says which there are.
 int RunGroupOf(const std::string& group, const std::vector<std::string>& words) {
   std::string text = "Usage: sluice " + group + " <command> [options]\n\nCommands:\n";
+  std::vector<std::pair<std::string_view, std::string_view>> rows;
+  std::size_t width = 0;
   for (const Command& command : Commands()) {
     if (!IsOfGroup(command, group)) continue;
-    text += "  " + std::string(command.spec().name.substr(group.size() + 1)) + "  " +
-            std::string(command.spec().summary) + '\n';
+    rows.emplace_back(command.spec().name.substr(group.size() + 1), command.spec().summary);
+    width = std::max(width, rows.back().first.size());
+  }
+  for (const auto& [name, summary] : rows) {
+    text += "  " + std::string(name) + std::string(width - name.size() + 2, ' ') +
+            std::string(summary) + '\n';
   }
   const bool help = std::find(words.begin(), words.end(), "--help") != words.end();
   Print(help ? stdout : stderr, text);

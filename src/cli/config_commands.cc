@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/config_options.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "core/json_text.h"
@@ -15,10 +16,6 @@
 
 namespace sluice::cli {
 namespace {
-
-constexpr OptionSpec kConfigOption{"--config", "FILE", "YAML file; see docs/configuration.md"};
-constexpr OptionSpec kSetOption{"--set", "key.path=value", "override a key, value read as YAML",
-                                Repeat::kMany};
 
 daemon::ConfigReading ReadFrom(const Arguments& arguments) {
   daemon::ConfigReading reading =

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/config_options.h"
 #include "cli/exit_code.h"
 #include "cli/explain_print.h"
 #include "cli/output.h"
@@ -82,10 +83,12 @@ const CommandSpec& ExplainSpec() {
       "that of serve; schemas and stream configuration are read as serve reads them. Exit code 0: "
       "it would be\n"
       "accepted, 1: not.",
-      {{"--config", "FILE", "YAML file; see docs/configuration.md"},
-       {"--set", "key.path=value", "override a key, value read as YAML", Repeat::kMany},
+      {kConfigOption,
+       kSetOption,
        {"--header", "NAME: VALUE", "a header of the request, for enrichment", Repeat::kMany},
        {"--json", "", "one JSON object a line for each event, instead of text"}},
+      "FILE",
+      Visibility::kShown,
       "FILE"};
   return spec;
 }

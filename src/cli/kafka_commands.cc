@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/config_options.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "core/json_text.h"
@@ -88,8 +89,8 @@ const CommandSpec& KafkaCheckSpec() {
       "it.\n"
       "Exit code 0: no problem (there may be warnings), 1: a problem, 2: the configuration is "
       "wrong.",
-      {{"--config", "FILE", "YAML file; see docs/configuration.md"},
-       {"--set", "key.path=value", "override a key, value read as YAML", Repeat::kMany},
+      {kConfigOption,
+       kSetOption,
        {"--timeout", "SECONDS", "longest wait for one answer of the cluster; default 10"},
        {"--json", "", "print one JSON object"}},
       "TOPIC"};

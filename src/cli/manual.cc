@@ -31,7 +31,9 @@ void AppendCommand(std::string& out, const CommandSpec& spec) {
     if (option.visibility == Visibility::kHidden) continue;
     out += " [" + WithValue(option) + ']' + (option.repeat == Repeat::kMany ? "..." : "");
   }
-  if (!spec.operand_name.empty()) out += " [" + Italic(spec.operand_name) + "...]";
+  if (const std::string operands = OperandUsage(spec); !operands.empty()) {
+    out += ' ' + Italic(operands);
+  }
   out += "\n.PP\n" + RoffText(spec.summary) + '\n';
   if (!spec.text.empty()) out += daemon::RoffParagraphs(spec.text);
   for (const OptionSpec& option : spec.options) {
@@ -80,7 +82,8 @@ const CommandSpec& PrintDocsSpec() {
       .text = "man: sluice(1), man-config: sluice.yaml(5), bash and zsh: completion of commands.",
       .options = {},
       .operand_name = "man|man-config|bash|zsh",
-      .visibility = Visibility::kHidden};
+      .visibility = Visibility::kHidden,
+      .operand_usage = "[man|man-config|bash|zsh]"};
   return spec;
 }
 

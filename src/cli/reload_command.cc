@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 
+#include "cli/config_options.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "daemon/config_reader.h"
@@ -68,7 +69,7 @@ const CommandSpec& ReloadSpec() {
       "Exit code 0: the new configuration is in force, 1: it is bad and nothing was changed,\n"
       "2: the daemon was not reached.",
       {{"--config", "FILE", "the daemon's configuration file"},
-       {"--set", "key.path=value", "override a key, value read as YAML", Repeat::kMany},
+       kSetOption,
        {"--admin", "URL", "the admin listener: http://HOST:PORT, https://…, or unix:PATH"}}};
   return spec;
 }

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/config_options.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "core/iso_time.h"
@@ -27,9 +28,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr OptionSpec kConfigOption{"--config", "FILE", "YAML file; see docs/configuration.md"};
-constexpr OptionSpec kSetOption{"--set", "key.path=value", "override a key, value read as YAML",
-                                Repeat::kMany};
 constexpr OptionSpec kDirOption{"--dir", "DIR", "the spool's folder, instead of a configuration"};
 
 constexpr std::chrono::minutes kStuckAfter{1};  // of a replay by hand that gets nowhere

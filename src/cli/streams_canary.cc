@@ -234,8 +234,8 @@ const CommandSpec& StreamsCanarySpec() {
       "canary.services has for the stream's destination_event_service. Streams without one are "
       "skipped.\n"
       "Exit code 0: all were answered 201 or 202, 1: not all.",
-      {kStreamsConfig,
-       kStreamsSet,
+      {kConfigOption,
+       kSetOption,
        {"--stream", "NAME", "only this stream", Repeat::kMany},
        {"--url", "URL", "post all of them to this URL of an events route instead", Repeat::kMany},
        {"--dry-run", "", "post nothing, print the events, one a line"},

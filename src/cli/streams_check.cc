@@ -72,7 +72,7 @@ const CommandSpec& StreamsCheckSpec() {
       "Errors are what makes events or their consumers fail, warnings what is likely not meant, "
       "notes what is\n"
       "good to know. Each finding ends with its [kind]. Exit code 0: no errors, 1: some.",
-      {kStreamsConfig, kStreamsSet, kStreamsJson}};
+      {kConfigOption, kSetOption, kStreamsJson}};
   return spec;
 }
 

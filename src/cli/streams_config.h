@@ -6,16 +6,13 @@
 #include <string>
 
 #include "cli/arguments.h"
+#include "cli/config_options.h"
 #include "core/config.h"
 #include "streams/stream_registry.h"
 
 namespace sluice::cli {
 
-// Options that the commands of `sluice streams` have in common.
-inline constexpr OptionSpec kStreamsConfig{"--config", "FILE",
-                                           "YAML file; see docs/configuration.md"};
-inline constexpr OptionSpec kStreamsSet{"--set", "key.path=value",
-                                        "override a key, value read as YAML", Repeat::kMany};
+// An option that commands of `sluice streams` have in common.
 inline constexpr OptionSpec kStreamsJson{"--json", "", "output for programs"};
 
 // What those commands work on.

@@ -140,11 +140,13 @@ const CommandSpec& StreamsDiffSpec() {
       "streams diff",
       "Compare two stream configurations by their settings, the default ones included.",
       "A and B are each a file, a folder of files, or a URL. Exit code 0: the same, 1: not.",
-      {kStreamsConfig,
-       kStreamsSet,
+      {kConfigOption,
+       kSetOption,
        {"--object-path", "PATH",
         "where in the documents the streams are; without it, at 'streams' if there are some"},
        kStreamsJson},
+      "A B",
+      Visibility::kShown,
       "A B"};
   return spec;
 }

@@ -16,8 +16,8 @@ const CommandSpec& StreamsListSpec() {
       "streams list",
       "Show the configured streams: name, schema title, service that they are posted to.",
       "With --json an object as the EventStreamConfig API answers it.",
-      {kStreamsConfig,
-       kStreamsSet,
+      {kConfigOption,
+       kSetOption,
        {"--constraints", "TEXT",
         "only streams with these settings, as in the API: key=value or a[b]=value, '|' between "
         "them"},
@@ -68,8 +68,10 @@ const CommandSpec& StreamsShowSpec() {
       "streams show",
       "Show the settings of streams, the default ones included, as they are served.",
       "Exit code 1: one of them is not configured.",
-      {kStreamsConfig, kStreamsSet, kStreamsJson},
-      "NAME"};
+      {kConfigOption, kSetOption, kStreamsJson},
+      "NAME",
+      Visibility::kShown,
+      "NAME..."};
   return spec;
 }
 

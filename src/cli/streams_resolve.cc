@@ -273,8 +273,10 @@ const CommandSpec& StreamsResolveSpec() {
       "streams resolve",
       "Tell what would happen here to an event of a stream: entry, schema, topic, key, headers.",
       "Exit code 0: events of all these streams are taken, 1: not all.",
-      {kStreamsConfig, kStreamsSet, kStreamsJson},
-      "NAME"};
+      {kConfigOption, kSetOption, kStreamsJson},
+      "NAME",
+      Visibility::kShown,
+      "NAME..."};
   return spec;
 }
 

@@ -60,6 +60,10 @@ TEST_CASE("HelpText: shows every option but the hidden ones") {
   CHECK(help.rfind("Usage: sluice try [--config FILE] [--set KEY=VALUE]... [--print]", 0) == 0);
   CHECK(help.find("--help") != std::string::npos);
   CHECK(help.find("--secret") == std::string::npos);
+  CHECK(help.substr(0, help.find('\n')).ends_with(" [FILE...]"));
+  CommandSpec both = Spec();
+  both.operand_usage = "A B";
+  CHECK(HelpText(both).find("] A B\n") != std::string::npos);
 }
 
 }  // namespace
