@@ -23,6 +23,7 @@ constexpr std::string_view kEventAnswers = R"("responses":{
 "202":{"description":"Hasty: the events were received, nothing else is known of them."},
 "207":{"description":"Some events were accepted, the others are listed.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Failures"}}}},
 "400":{"description":"The body was empty or no JSON, or no event was accepted by the client's fault.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Failures"}}}},
+"429":{"description":"Above a limit of this client or of the streams, where such are configured; retry later.","headers":{"Retry-After":{"schema":{"type":"integer"}}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Failures"}}}},
 "500":{"description":"No event was accepted; retrying will not help.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Failures"}}}},
 "503":{"description":"No event was accepted; retry later.","headers":{"Retry-After":{"schema":{"type":"integer"}}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Failures"}}}})";
 
