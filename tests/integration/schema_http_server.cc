@@ -23,13 +23,14 @@ SchemaHttpServer::~SchemaHttpServer() {
   stopping_ = true;
   ErrorCode ignored;
   tcp::socket wake(io_);  // ends the blocking accept
-  wake.connect(acceptor_.local_endpoint(), ignored);
+  wake.connect(endpoint(), ignored);
   accepting_.join();
+  for (auto& socket : sockets_) socket.shutdown(tcp::socket::shutdown_receive, ignored);
   for (auto& connection : connections_) connection.join();
 }
 
 std::string SchemaHttpServer::url() const {
-  return "http://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+  return "http://127.0.0.1:" + std::to_string(endpoint().port());
 }
 
 int SchemaHttpServer::requests(const std::string& target) const {
@@ -51,11 +52,11 @@ void SchemaHttpServer::Accept() {
     if (stopping_) return;
     if (error) continue;
     connections_.emplace_back(
-        [this, accepted = std::move(socket)]() mutable { Serve(std::move(accepted)); });
+        [this, &accepted = sockets_.emplace_back(std::move(socket))] { Serve(accepted); });
   }
 }
 
-void SchemaHttpServer::Serve(tcp::socket socket) {
+void SchemaHttpServer::Serve(tcp::socket& socket) {
   std::string head;
   ErrorCode error;
   boost::asio::read_until(socket, boost::asio::dynamic_buffer(head), "\r\n\r\n", error);

@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -18,8 +19,10 @@ class SchemaHttpServer {
   using Answer = std::function<std::string(const std::string& target, const std::string& head)>;
 
   explicit SchemaHttpServer(Answer answer);
+  // Waits for answers, not for requests: a client that sends nothing is cut off.
   ~SchemaHttpServer();
 
+  boost::asio::ip::tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
   std::string url() const;
   // How many requests there were for `target`.
   int requests(const std::string& target) const;
@@ -29,7 +32,7 @@ class SchemaHttpServer {
 
  private:
   void Accept();
-  void Serve(boost::asio::ip::tcp::socket socket);
+  void Serve(boost::asio::ip::tcp::socket& socket);
 
   Answer answer_;
   boost::asio::io_context io_;
@@ -37,6 +40,8 @@ class SchemaHttpServer {
   std::atomic<bool> stopping_{false};
   mutable std::mutex mutex_;
   std::vector<std::string> targets_;
+  // Each is served by its thread, and kept until that has ended.
+  std::list<boost::asio::ip::tcp::socket> sockets_;
   std::vector<std::thread> connections_;
   std::thread accepting_;
 };

@@ -174,6 +174,16 @@ TEST_CASE("SchemaRegistry: one request over HTTP however many wait") {
   CHECK(server.requests("/a/1.0.0") == 1);
 }
 
+TEST_CASE("SchemaHttpServer: a client that sends nothing does not hold up its end") {
+  boost::asio::io_context io;
+  boost::asio::ip::tcp::socket silent(io);
+  {
+    const SchemaHttpServer server([](const auto&, const auto&) { return std::string(); });
+    silent.connect(server.endpoint());
+  }
+  CHECK(silent.is_open());
+}
+
 TEST_CASE("SchemaRegistry: a slow server holds up neither others nor longer than the time-out") {
   std::promise<void> open;
   const auto gate = open.get_future().share();
