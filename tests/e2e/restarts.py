@@ -14,72 +14,32 @@ import time
 import kafka
 from daemon import ROOT, Daemon, check, run
 from held_sockets import HeldSockets
+from keep_alive import Load
 
 WORKERS = 2
 CONNECTIONS = 30        # of each worker
 PATIENCE_SECONDS = 30   # for one answer, restarts included
 
 
-class Connection(asyncio.Protocol):
-    """One keep-alive connection with at most one request on its way, of a client that honours Connection: close."""
+class RestartLoad(Load):
+    """Of clients that honour Connection: close, and connect again whenever a connection is gone."""
 
-    def __init__(self, load):
-        self.load, self.id, self.buffer, self.transport = load, None, b"", None
-
-    def connection_made(self, transport):
-        self.transport = transport
-        self.load.idle.append(self)
-
-    def send(self, event_id):
-        self.id, self.sent_at = event_id, time.monotonic()
-        self.transport.write(self.load.request(event_id))
-
-    def data_received(self, data):
-        self.buffer += data
-        head, end, rest = self.buffer.partition(b"\r\n\r\n")
-        if not end:
-            return
-        lines = head.decode("latin-1").lower().split("\r\n")
-        headers = dict(line.split(": ", 1) for line in lines[1:])
-        length = int(headers.get("content-length", 0))
-        if len(rest) < length:
-            return
-        self.buffer = rest[length:]
-        self.load.answered(self.id, int(lines[0].split()[1]), time.monotonic() - self.sent_at)
-        self.id = None
-        if headers.get("connection") == "close":
-            self.load.closes += 1
-            self.transport.close()
-        else:
-            self.load.idle.append(self)
-
-    def connection_lost(self, error):
-        if self.id is not None:
-            self.load.failures.append(f"{self.id} was not answered: {error!r}")
-        if self in self.load.idle:  # ended while it had nothing on its way: anybody may do so
-            self.load.idle.remove(self)
-        self.load.reconnect()
-
-
-class Load:
     def __init__(self, port, stream, name, rate, going):
-        self.port, self.stream, self.name, self.rate, self.going = port, stream, name, rate, going
-        self.idle, self.acknowledged, self.answers, self.failures = [], [], {}, []
-        self.closes, self.sent, self.slowest, self.tasks = 0, 0, 0.0, set()
+        super().__init__("127.0.0.1", port, stream, name, rate)
+        self.going, self.failures, self.closes, self.slowest, self.tasks = going, [], 0, 0.0, set()
 
-    def request(self, event_id):
-        body = json.dumps({"$schema": "/library/loan/1.0.0", "meta": {"stream": self.stream, "id": event_id},
-                           "action": "lend", "book": {"isbn": "9780141439518"}, "reader_id": "r-1"}).encode()
-        return (f"POST /v1/events HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
-                f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+    def answered(self, connection, event_id, status, headers):
+        super().answered(connection, event_id, status, headers)
+        self.slowest = max(self.slowest, time.monotonic() - connection.sent_at)
+        if headers.get("connection") == "close":
+            self.closes += 1
+            connection.transport.close()
+        else:
+            self.idle.append(connection)
 
-    def answered(self, event_id, status, seconds):
-        self.answers[status] = self.answers.get(status, 0) + 1
-        self.slowest = max(self.slowest, seconds)
-        if status == 201:
-            self.acknowledged.append(event_id)
-
-    def reconnect(self):
+    def lost(self, connection, error):
+        if connection.id is not None:
+            self.failures.append(f"{connection.id} was not answered: {error!r}")
         if self.going.value:
             task = asyncio.get_running_loop().create_task(self.connect())
             self.tasks.add(task)
@@ -87,7 +47,7 @@ class Load:
 
     async def connect(self):
         try:
-            await asyncio.get_running_loop().create_connection(lambda: Connection(self), "127.0.0.1", self.port)
+            await super().connect()
         except OSError as error:
             self.failures.append(f"no connection: {error!r}")
 
@@ -103,10 +63,7 @@ class Load:
             begun = now
             while owed >= 1 and self.idle:
                 owed -= 1
-                connection = self.idle.pop(0)
-                if not connection.transport.is_closing():
-                    connection.send(f"{self.name}-{self.sent}")
-                    self.sent += 1
+                self.sent += self.send(self.idle.pop(0))
             await asyncio.sleep(0.002)
         end = loop.time() + PATIENCE_SECONDS
         while sum(self.answers.values()) + len(self.failures) < self.sent and loop.time() < end:
@@ -114,7 +71,7 @@ class Load:
 
 
 def worker(queue, *arguments):
-    load = Load(*arguments)
+    load = RestartLoad(*arguments)
     asyncio.run(load.drive())
     queue.put({"acknowledged": load.acknowledged, "answers": load.answers, "failures": load.failures,
                "sent": load.sent, "closes": load.closes, "slowest": load.slowest})

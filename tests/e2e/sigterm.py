@@ -12,6 +12,7 @@ import time
 
 import kafka
 from daemon import ROOT, Daemon, check, eventually, run
+from keep_alive import Load
 
 WORKERS = 2
 CONNECTIONS = 60         # of each worker
@@ -20,73 +21,39 @@ PATIENCE_SECONDS = 60    # for that
 DEADLINE_SECONDS = 15    # shutdown.deadline of the daemon
 
 
-class Connection(asyncio.Protocol):
-    """One keep-alive connection with at most one request on its way."""
-
-    def __init__(self, load):
-        self.load, self.id, self.buffer, self.transport = load, None, b"", None
-
-    def connection_made(self, transport):
-        self.transport = transport
-        self.load.idle.append(self)
-        self.load.open += 1
-
-    def send(self, event_id):
-        self.id, self.buffer = event_id, b""
-        self.transport.write(self.load.request(event_id))
-
-    def data_received(self, data):
-        self.buffer += data
-        head, end, rest = self.buffer.partition(b"\r\n\r\n")
-        if not end:
-            return
-        length = next((int(line.split(b":")[1]) for line in head.split(b"\r\n")
-                       if line.lower().startswith(b"content-length:")), 0)
-        if len(rest) < length:
-            return
-        self.load.answers[int(head.split()[1])] = self.load.answers.get(int(head.split()[1]), 0) + 1
-        if head.split()[1] == b"201":
-            self.load.acknowledged.append(self.id)
-            self.load.count.value += 1
-        self.id = None
-        self.load.idle.append(self)
-
-    def connection_lost(self, error):
-        self.load.open -= 1
-        if self in self.load.idle:
-            self.load.idle.remove(self)
-
-
-class Load:
+class LastLoad(Load):
     def __init__(self, host, port, stream, name, rate, count=None):
-        self.host, self.port, self.stream, self.name, self.rate = host, port, stream, name, rate
-        self.count = count  # shared: how many were acknowledged
-        self.idle, self.acknowledged, self.answers, self.open, self.sent = [], [], {}, 0, 0
+        super().__init__(host, port, stream, name, rate)
+        self.count, self.open = count, 0  # count is shared: how many were acknowledged
 
-    def request(self, event_id):
-        body = json.dumps({"$schema": "/library/loan/1.0.0", "meta": {"stream": self.stream, "id": event_id},
-                           "action": "lend", "book": {"isbn": "9780141439518"}, "reader_id": "r-1"}).encode()
-        return (f"POST /v1/events HTTP/1.1\r\nHost: {self.host}\r\nContent-Type: application/json\r\n"
-                f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+    def opened(self, connection):
+        super().opened(connection)
+        self.open += 1
+
+    def answered(self, connection, event_id, status, headers):
+        super().answered(connection, event_id, status, headers)
+        self.count.value += status == 201
+        self.idle.append(connection)
+
+    def lost(self, connection, error):
+        self.open -= 1
 
     async def drive(self):
         """Sends at the rate until the daemon has closed every connection."""
         loop = asyncio.get_running_loop()
         for _ in range(CONNECTIONS):
-            await loop.create_connection(lambda: Connection(self), self.host, self.port)
+            await self.connect()
         start = loop.time()
         while self.open and loop.time() - start < PATIENCE_SECONDS + DEADLINE_SECONDS:
             due = int((loop.time() - start) * self.rate) - self.sent
             for _ in range(min(due, len(self.idle))):
-                connection = self.idle.pop()
-                if not connection.transport.is_closing():
-                    connection.send(f"{self.name}-{self.sent}")
+                self.send(self.idle.pop())
                 self.sent += 1
             await asyncio.sleep(0.002)
 
 
 def worker(queue, *arguments):
-    load = Load(*arguments)
+    load = LastLoad(*arguments)
     asyncio.run(load.drive())
     queue.put((load.acknowledged, load.answers, load.open))
 

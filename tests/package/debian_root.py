@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The .deb in a Debian of its own: a debootstrap root, where apt installs it with its dependencies, the service's command
 line takes an event as an unprivileged user, an upgrade keeps a configuration that was changed, and a purge leaves
-nothing; then under a booted systemd, where systemd-nspawn can. Needs root, debootstrap and Debian's archive; the bare root is kept between runs ($SLUICE_ROOT_CACHE).
+nothing; then under a booted systemd, where systemd-nspawn can. Needs root, debootstrap and Debian's archive; the bare
+root is kept between runs ($SLUICE_ROOT_CACHE).
 
 debian_root.py FOLDER      of packages; the newest .deb there
 """
