@@ -61,9 +61,9 @@ class Resolution {
   }
 
  private:
-  object Refused(std::string why) {
+  object Refused(const std::string& why) {
     result_["accepted"] = false;
-    result_["why"] = std::move(why);
+    result_["why"] = why;
     return std::move(result_);
   }
 
