@@ -9,6 +9,7 @@ DELETED_SECONDS = 5     # after a topic was deleted: a broker that has not heard
 IN_MEMORY_SECONDS = 5   # of a hasty event while all is well, linger included
 HASTY_SECONDS = 62      # ... while Kafka is away: message.timeout.ms, and what librdkafka takes to see it
 DOUBT_SECONDS = 11      # before a fault: what was sent then may still be on its way (message.timeout.ms, and 3 s)
+REPLAY_SECONDS = 15     # after a fault: what waits in the spool is sent
 RECOVERY_SECONDS = 5    # from the end of a fault to a fresh event in each stream
 NARROW_SHARE = 0.05     # of events of other streams that may fail while one stream is in trouble
 
@@ -102,21 +103,34 @@ class Verdict:
     def _excuse_wiped(self, stream, answered):
         return any(stream in window.wipes and answered <= window.ended + DELETED_SECONDS for window in self.windows)
 
-    def _is_refused(self, worker, number):
-        """Whether Kafka refused such events for good at about that time."""
+    def _is_refused(self, worker, number, until):
+        """Whether Kafka refused such events for good between its sending and then."""
         sent, stream = worker.sent[number], events.STREAMS[worker.stream[number]]
-        return any(window.began - HASTY_SECONDS <= sent <= window.healthy + HASTY_SECONDS and
+        return any(window.began <= until and sent <= window.healthy + HASTY_SECONDS and
                    fault.refuses(stream, worker.is_large[number])
                    for window in self.windows for fault in window.faults)
+
+    def _is_aside(self, index, number):
+        """Whether it was set aside, as it had to be: Kafka refused such events for good while it was replayed, which is
+        soon after the fault that brought it into the spool, or after those that held up the replay."""
+        if (index, number) not in self.set_aside:
+            return False
+        worker = self.answers[index]
+        sent = worker.sent[number]
+        until = sent + HASTY_SECONDS
+        for window in self.windows:
+            if sent <= window.healthy and window.began <= until:
+                until = max(until, window.healthy + REPLAY_SECONDS)
+        return self._is_refused(worker, number, until)
 
     def _excuse_hasty(self, worker, number):
         """Whether a stated policy allows that a valid event that was answered 202 is not there: there is no spool;
         Kafka refuses it for good; it was in memory when the daemon was killed; the spool was full."""
         if self.hasty_may_be_lost:
             return True
-        if self._is_refused(worker, number):
-            return True
         sent = worker.sent[number]
+        if self._is_refused(worker, number, sent + HASTY_SECONDS):
+            return True
         for window in self.windows:
             if window.began - HASTY_SECONDS <= sent <= window.healthy and \
                     any(fault.fills_spool for fault in window.faults):
@@ -158,7 +172,7 @@ class Verdict:
                         counts["wiped"] += 1
                     elif (index, number) in self.damaged:
                         counts["damaged"] += 1
-                    elif (index, number) in self.set_aside and self._is_refused(worker, number):
+                    elif self._is_aside(index, number):
                         counts["aside"] += 1
                     else:
                         self.lost.append((index, number))
@@ -167,7 +181,8 @@ class Verdict:
                         counts["wiped"] += 1
                         continue
                     counts["hasty lost"] += 1
-                    if not self._excuse_hasty(worker, number) and (index, number) not in self.damaged:
+                    if not self._excuse_hasty(worker, number) and (index, number) not in self.damaged and \
+                            not self._is_aside(index, number):
                         self.violations["hasty lost"].append(self.describe(index, number))
         self.violations["lost"] += [self.describe(*one) for one in self.lost]
         say = self.lines.append
