@@ -8,7 +8,7 @@
 // turns:
 //
 //   produce_bench bare BOOTSTRAP guaranteed|hasty SECONDS FILE   records a second of the bare loop
-//   produce_bench rtt BOOTSTRAP SECONDS FILE   one record at a time without linger: microseconds
+//   produce_bench rtt BOOTSTRAP SECONDS FILE   a record every 10 ms without linger: microseconds
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "produce/kafka_conf.h"
@@ -130,11 +131,14 @@ double BareRate(const Run& run, double seconds) {
   return rate;
 }
 
+// At the pace of the latency at low load, which it is held against: a broker and a machine that are
+// never idle answer sooner.
 std::vector<double> RoundTrips(const Run& run, double seconds) {
   Bare bare(run, "0");
   std::vector<double> times;
   std::size_t sent = 0;
   for (const auto start = steady_clock::now(); Seconds(start) < seconds || sent < 100; ++sent) {
+    std::this_thread::sleep_until(start + sent * std::chrono::milliseconds(10));
     const auto begin = steady_clock::now();
     bare.Send();
     while (bare.done() <= sent) bare.Take(1000);
