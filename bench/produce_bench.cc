@@ -8,7 +8,8 @@
 // turns:
 //
 //   produce_bench bare BOOTSTRAP guaranteed|hasty SECONDS FILE   records a second of the bare loop
-//   produce_bench rtt BOOTSTRAP SECONDS FILE   a record every 10 ms without linger: microseconds
+//   produce_bench rtt BOOTSTRAP SECONDS EVERY_MS FILE   one record at a time without linger, and so
+//                                                       far apart at least: microseconds
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
@@ -131,14 +132,13 @@ double BareRate(const Run& run, double seconds) {
   return rate;
 }
 
-// At the pace of the latency at low load, which it is held against: a broker and a machine that are
-// never idle answer sooner.
-std::vector<double> RoundTrips(const Run& run, double seconds) {
+// A broker and a machine that are never idle answer sooner than those that are asked now and then.
+std::vector<double> RoundTrips(const Run& run, double seconds, std::chrono::milliseconds every) {
   Bare bare(run, "0");
   std::vector<double> times;
   std::size_t sent = 0;
   for (const auto start = steady_clock::now(); Seconds(start) < seconds || sent < 100; ++sent) {
-    std::this_thread::sleep_until(start + sent * std::chrono::milliseconds(10));
+    std::this_thread::sleep_until(start + sent * every);
     const auto begin = steady_clock::now();
     bare.Send();
     while (bare.done() <= sent) bare.Take(1000);
@@ -216,11 +216,11 @@ int Peer(const std::vector<std::string>& words) {
   if (words[0] == "bare" && words[2] == "hasty") run.mode = DeliveryMode::kHasty;
   std::ifstream file(words.back());
   for (std::string line; std::getline(file, line);) run.values.push_back(line);
-  const double seconds = std::strtod(words[words.size() - 2].c_str(), nullptr);
   if (words[0] == "bare") {
-    std::printf("{\"rate\": %.0f}\n", BareRate(run, seconds));
+    std::printf("{\"rate\": %.0f}\n", BareRate(run, std::strtod(words[3].c_str(), nullptr)));
   } else {
-    auto times = RoundTrips(run, seconds);
+    auto times = RoundTrips(run, std::strtod(words[2].c_str(), nullptr),
+                            std::chrono::milliseconds(std::atoi(words[3].c_str())));
     std::printf("{\"p50\": %.0f, \"p99\": %.0f}\n", Quantile(times, 0.5) * 1000,
                 Quantile(times, 0.99) * 1000);
   }
@@ -231,8 +231,7 @@ int Peer(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if ((words.size() == 5 && words[0] == "bare") || (words.size() == 4 && words[0] == "rtt"))
-    return Peer(words);
+  if (words.size() == 5 && (words[0] == "bare" || words[0] == "rtt")) return Peer(words);
   if (argc < 2) {
     std::fprintf(stderr, "produce_bench BOOTSTRAP [RECORDS] [BYTES], or see the source\n");
     return 2;
