@@ -37,7 +37,7 @@ class Connection(asyncio.Protocol):
 
 
 class Load:
-    """What connections report to; `opened`, `answered` and `lost` are there to be extended."""
+    """What connections report to; `meta`, `opened`, `answered` and `lost` are there to be extended."""
 
     def __init__(self, host, port, stream, name, rate):
         self.host, self.port, self.stream, self.name, self.rate = host, port, stream, name, rate
@@ -56,7 +56,7 @@ class Load:
         await asyncio.get_running_loop().create_connection(lambda: Connection(self), self.host, self.port)
 
     def send(self, connection):
-        """The next event, unless the connection is at its end."""
+        """The next event, unless the connection is at its end; whether it was sent."""
         if not connection.transport.is_closing():
             connection.send(f"{self.name}-{self.sent}")
             return True

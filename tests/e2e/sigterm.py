@@ -22,7 +22,9 @@ DEADLINE_SECONDS = 15    # shutdown.deadline of the daemon
 
 
 class LastLoad(Load):
-    def __init__(self, host, port, stream, name, rate, count=None):
+    """Of clients that do not come back: until the daemon has closed every connection."""
+
+    def __init__(self, host, port, stream, name, rate, count):
         super().__init__(host, port, stream, name, rate)
         self.count, self.open = count, 0  # count is shared: how many were acknowledged
 
@@ -39,7 +41,6 @@ class LastLoad(Load):
         self.open -= 1
 
     async def drive(self):
-        """Sends at the rate until the daemon has closed every connection."""
         loop = asyncio.get_running_loop()
         for _ in range(CONNECTIONS):
             await self.connect()
