@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/free_with.h"
 #include "core/read_file.h"
 #include "registry/schema_uri.h"
 
@@ -13,8 +14,7 @@ namespace {
 
 // The real path of `path`, or the errno.
 int Resolve(const std::string& path, std::string& real) {
-  const std::unique_ptr<char, decltype(&std::free)> resolved(realpath(path.c_str(), nullptr),
-                                                             &std::free);
+  const std::unique_ptr<char, core::FreeWith<std::free>> resolved(realpath(path.c_str(), nullptr));
   if (!resolved) return errno;
   real = resolved.get();
   return 0;
