@@ -298,7 +298,6 @@ const auto kKeysBefore = std::to_array<ConfigKey>({
 
 // Those of config_table_output.cc stand between.
 const auto kKeysBehind = std::to_array<ConfigKey>({
-
     {"metrics.eventgate_names", &In<&Config::metrics, &MetricOptions::eventgate_names>,
      "Whether the original's metric names (eventgate_*, express_router_*) are kept beside sluice_*."},
     {"metrics.max_label_values", &In<&Config::metrics, &MetricOptions::max_label_values>,
