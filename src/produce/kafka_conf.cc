@@ -152,10 +152,10 @@ void CheckTogether(const rd_kafka_conf_t& conf, const std::vector<KafkaEntry>& e
   }
   const std::string_view in_flight =
       LastOf(entries, {"max.in.flight", "max.in.flight.requests.per.connection"});
-  if (!in_flight.empty() && (in_flight.size() > 1 || in_flight[0] > '5' || in_flight[0] < '1')) {
+  if (!in_flight.empty() && in_flight != "1") {
     problems.push_back(
-        "max.in.flight must be 1 to 5 with idempotence: change it or set enable.idempotence: "
-        "false");
+        "max.in.flight must be 1 with idempotence, or librdkafka may take a record that a broker "
+        "refused for delivered: leave it out or set enable.idempotence: false");
   }
   if (LastOf(entries, {"retries", "message.send.max.retries"}) == "0") {
     problems.push_back(
@@ -208,6 +208,12 @@ std::vector<KafkaEntry> MergeKafkaEntries(const core::KafkaOptions& options, Del
                  {{kDefaultLayer, "enable.idempotence", idempotent ? "true" : "false"},
                   {kDefaultLayer, "request.timeout.ms", RequestTimeout(entries)},
                   {kDefaultLayer, "allow.auto.create.topics", brokers_create ? "true" : "false"}});
+  // With more, a record that a broker refused for now can be told as delivered: see
+  // docs/decisions/0018-one-request-in-flight.md.
+  if (LastOf(entries, {"enable.idempotence"}) == "true") {
+    entries.insert(entries.begin() + static_cast<std::ptrdiff_t>(defaults),
+                   {kDefaultLayer, "max.in.flight.requests.per.connection", "1"});
+  }
   return entries;
 }
 

@@ -21,6 +21,7 @@ using std::chrono::steady_clock;
 
 constexpr int kUnknownTopicOrPart = 3;
 constexpr int kTooLarge = 10;
+constexpr int kNotEnoughReplicas = 19;
 constexpr int kInvalidTimestamp = 32;
 constexpr int kTopicAuthorizationFailed = 29;
 
@@ -326,6 +327,30 @@ TEST_CASE_FIXTURE(Fixture, "KafkaProducer: the innocent of a refused batch arriv
   CHECK(Values(kafka.Consume("a", 4)).size() == 4);
   Stop();
   CHECK(producer->queued_bytes() == 0);
+}
+
+// A broker that knows nothing of a producer takes its records whatever their sequence number, and
+// librdkafka takes those before them for delivered too.
+TEST_CASE_FIXTURE(Fixture,
+                  "KafkaProducer: a record that was refused for now is not told as delivered with "
+                  "the next") {
+  kafka.CreateTopic("a", 1);
+  Start();
+  Topic* topic = producer->OpenTopic("a");
+  WaitingDelivery known(1);
+  known.Send(*producer, *producer->OpenTopic("b"), "connects");
+  REQUIRE(known.Wait());
+  kafka.SetRoundTrip(milliseconds(300));
+  kafka.FailProduce({kNotEnoughReplicas});
+  WaitingDelivery delivery(2);
+  delivery.Send(*producer, *topic, "first");
+  std::this_thread::sleep_for(milliseconds(100));  // it is on its way, and has no answer yet
+  delivery.Send(*producer, *topic, "second");
+  REQUIRE(delivery.Wait());
+  for (std::uint32_t i = 0; i < 2; ++i) CHECK(delivery.Fate(i) == "delivered");
+  kafka.SetRoundTrip(milliseconds(0));
+  CHECK(Values(kafka.Consume("a", 2, seconds(5))) == std::set<std::string>{"first", "second"});
+  CHECK(Stop() == 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "KafkaProducer: a timestamp that the broker refuses becomes now") {
