@@ -49,8 +49,9 @@ void SessionHost::GiveBuffer(ByteBuffer&& buffer) {
   if (buffer.capacity() <= kSpareBytes && spare_buffers.size() < kSpareBuffers) {
     buffer.Clear();
     spare_buffers.push_back(std::move(buffer));
+  } else {
+    buffer.Free();
   }
-  buffer.Free();
 }
 
 }  // namespace sluice::intake

@@ -146,6 +146,7 @@ std::vector<core::Result<KafkaAdmin::Settings>> KafkaAdmin::DescribeSome(
       resource == Resource::kTopic ? RD_KAFKA_RESOURCE_TOPIC : RD_KAFKA_RESOURCE_BROKER;
   std::vector<ResourcePtr> owned;
   std::vector<rd_kafka_ConfigResource_t*> wanted;
+  wanted.reserve(names.size());
   for (const std::string& name : names)
     wanted.push_back(owned.emplace_back(rd_kafka_ConfigResource_new(type, name.c_str())).get());
   const OptionsPtr options = OptionsFor(kafka_, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout);

@@ -287,6 +287,7 @@ std::vector<KafkaFinding> CheckKafka(const core::KafkaOptions& options,
   auto findings = Check(options, KafkaTarget::kFirst, timeout).Run(topics);
   if (!options.fallback.configured()) return findings;
   std::vector<std::string> there;
+  there.reserve(topics.size());
   for (const std::string& topic : topics) there.push_back(options.fallback.topic_prefix + topic);
   auto more = Check(options, KafkaTarget::kFallback, timeout).Run(there);
   std::move(more.begin(), more.end(), std::back_inserter(findings));

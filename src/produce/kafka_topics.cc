@@ -167,6 +167,7 @@ void KafkaTopics::Place(const std::vector<KafkaTopic*>& topics,
 void KafkaTopics::MakeMissing(const std::vector<KafkaTopic*>& missing) {
   if (missing.empty()) return;
   std::vector<KafkaAdmin::NewTopic> wanted;
+  wanted.reserve(missing.size());
   for (const KafkaTopic* topic : missing) {
     wanted.push_back({topic->name(), options_.partitions, options_.replication, options_.config});
   }

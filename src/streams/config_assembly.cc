@@ -102,6 +102,7 @@ core::Result<void> FindStreams(const ConfigText& text, const std::string& object
 
 std::string Describe(const ConfigText& text, const std::vector<SettingsProblem>& problems) {
   std::vector<std::string> pointers;
+  pointers.reserve(problems.size());
   for (const auto& problem : problems) pointers.push_back(problem.pointer);
   const auto lines = core::LinesOf(text.text, pointers);
   std::string message;

@@ -10,8 +10,6 @@
 namespace sluice::streams {
 namespace {
 
-using boost::json::kind;
-
 // The settings that some program is known to read, and what they are; "*" is any name.
 enum class Type : std::uint8_t { kText, kBool, kNumber, kTexts, kMap, kMapOrFalse, kTextOrFalse };
 struct Known {
@@ -132,6 +130,7 @@ class Walk {
  private:
   void ReportUnknown(const std::string& path) {
     std::vector<std::string_view> paths;
+    paths.reserve(kKnown.size());
     for (const Known& known : kKnown) paths.push_back(known.path);
     const std::string_view nearest = core::Nearest(path, paths);
     Report(Severity::kWarning, "unknown_setting",
